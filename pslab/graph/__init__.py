@@ -1,0 +1,1 @@
+"""Graphs: how they are built, placed and cut."""

@@ -1,0 +1,123 @@
+"""Ops where values come from: constants, placeholders; and those that only pass them on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pslab.errors import InvalidArgumentError
+from pslab.graph.build import apply, as_array, constant_in, convert_to_tensor
+from pslab.graph.defaults import get_default_graph
+from pslab.graph.dtypes import DType, as_dtype
+from pslab.graph.operation import Operation
+from pslab.graph.ops import infer
+from pslab.graph.registry import register
+from pslab.graph.shape import TensorShape
+from pslab.graph.tensor import Tensor
+
+
+def _infer_const(op: Operation) -> infer.Inferred:
+    value = op.attrs["value"]
+    return [(as_dtype(value.dtype), TensorShape(value.shape))]
+
+
+register("Const", infer=_infer_const, kernel=lambda xp, *, value: xp.asarray(value))
+
+
+def constant(value: Any, dtype: DType | Any = None, shape: Sequence[int] | None = None, name: str | None = "Const") -> Tensor:
+    """A constant tensor (TensorFlow's ``tf.constant``).
+
+    Args:
+        value: a number, a (nested) list or an array.
+        dtype: element type; by default float32 for Python floats, int32 for Python ints, an array's own.
+        shape: shape to fill; if it has more elements than ``value``, the last element is repeated.
+        name: name of the op.
+
+    Raises:
+        ShapeError: ``value`` has more elements than ``shape``.
+    """
+    array = as_array(value, None if dtype is None else as_dtype(dtype))
+    if shape is not None:
+        count = TensorShape(shape).num_elements()
+        if count is None or array.size > count or array.size == 0 < count:
+            raise InvalidArgumentError(f"constant of {array.size} values does not fill shape {tuple(shape)} of {count}")
+        flat = array.ravel()
+        array = np.concatenate([flat, np.repeat(flat[-1:], count - flat.size)]).reshape(tuple(shape))
+    return constant_in(get_default_graph(), array, name)
+
+
+def _unfed(state: Any, name: str, xp: Any, *, dtype: str, shape: tuple[int | None, ...] | None) -> Any:
+    wanted = TensorShape(shape)
+    raise InvalidArgumentError(
+        f"placeholder {name!r} ({dtype}, shape {wanted}) was not fed", f"run(..., feed_dict={{{name}: value}})"
+    )
+
+
+register(
+    "Placeholder",
+    infer=lambda op: [(as_dtype(op.attrs["dtype"]), TensorShape(op.attrs["shape"]))],
+    kernel=_unfed,
+    stateful=True,  # so that it may refuse: a value must be fed in its place
+)
+
+
+def placeholder(dtype: DType | Any, shape: Any = None, name: str | None = None) -> Tensor:
+    """A tensor whose value is fed with each `Session.run` (TensorFlow's ``tf.placeholder``).
+
+    Args:
+        dtype: element type.
+        shape: static shape; None where the rank, or a dimension, is not known before the value is fed.
+        name: name of the op.
+    """
+    return apply("Placeholder", (), name, dtype=as_dtype(dtype).name, shape=TensorShape(shape).dims)  # type: ignore[no-any-return]
+
+
+register("NoOp", infer=lambda op: [], kernel=lambda xp: None)
+
+
+def no_op(name: str | None = None) -> Operation:
+    """An op that does nothing but wait for its control inputs."""
+    return get_default_graph().create_op("NoOp", (), {}, name)
+
+
+def group(*inputs: Any, name: str | None = None) -> Operation:
+    """An op that is done when all of ``inputs`` (ops, tensors, variables or lists of them) are."""
+    flat: list[Any] = []
+    for item in inputs:
+        flat.extend(item if isinstance(item, list | tuple) else [item])
+    graph = get_default_graph()
+    if flat:
+        graph = getattr(flat[0], "graph", graph)
+    with graph.control_dependencies(flat):
+        return graph.create_op("NoOp", (), {}, name or "group_deps")
+
+
+register(
+    "Identity", infer=infer.like_first, kernel=lambda xp, x: x, gradient=lambda op, g: [g], view=True
+)
+
+
+def identity(input: Any, name: str | None = None) -> Tensor:
+    """A tensor with the value of ``input``; a place to hang a name, a device or control dependencies on."""
+    if hasattr(input, "read_value"):
+        return input.read_value(name)  # type: ignore[no-any-return]
+    return apply("Identity", [input], name)  # type: ignore[no-any-return]
+
+
+register("StopGradient", infer=infer.like_first, kernel=lambda xp, x: x, view=True)
+
+
+def stop_gradient(input: Any, name: str | None = None) -> Tensor:
+    """A tensor with the value of ``input`` that gradients do not flow through."""
+    return apply("StopGradient", [input], name)  # type: ignore[no-any-return]
+
+
+def tuple_(tensors: Sequence[Any], name: str | None = None) -> list[Tensor]:
+    """The same tensors, each available only when all are (TensorFlow's ``tf.tuple``)."""
+    values = [convert_to_tensor(t) for t in tensors]
+    graph = values[0].graph
+    with graph.name_scope(name or "tuple"), graph.control_dependencies(values):
+        return [identity(t) for t in values]
+

@@ -1,0 +1,60 @@
+"""Ops on variables. Each names its variable by an attribute and runs on the variable's own task, against that task's store."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pslab.graph.dtypes import as_dtype, bool_
+from pslab.graph.operation import Operation
+from pslab.graph.ops import infer
+from pslab.graph.registry import register
+from pslab.graph.shape import TensorShape, scalar
+
+READS = ("VariableV2", "ReadVariable")
+"""Op types whose output is a variable's value; a variable's gradient is summed over them."""
+
+
+def _infer_variable(op: Operation) -> infer.Inferred:
+    return [(as_dtype(op.attrs["dtype"]), TensorShape(op.attrs["shape"]))]
+
+
+def _infer_update(op: Operation) -> infer.Inferred:
+    dtype, shape = as_dtype(op.attrs["dtype"]), TensorShape(op.attrs["shape"])
+    value = op.inputs[0]
+    if value.dtype is not dtype:
+        raise op.shape_error(f"variable {op.attrs['variable']!r} is {dtype.name}, the value is {value.dtype.name}")
+    if not shape.is_compatible_with(value.shape):
+        raise op.shape_error(f"variable {op.attrs['variable']!r} has shape {shape}, the value has {value.shape}")
+    return [(dtype, shape)]
+
+
+def _read(state: Any, name: str, xp: Any, *, variable: str, dtype: str, shape: Any) -> Any:
+    return state.variables.read(variable)
+
+
+def _assign(state: Any, name: str, xp: Any, value: Any, *, variable: str, dtype: str, shape: Any) -> Any:
+    return state.variables.assign(variable, value)
+
+
+def _assign_add(state: Any, name: str, xp: Any, delta: Any, *, variable: str, dtype: str, shape: Any) -> Any:
+    return state.variables.assign(variable, state.variables.read(variable) + delta)
+
+
+def _assign_sub(state: Any, name: str, xp: Any, delta: Any, *, variable: str, dtype: str, shape: Any) -> Any:
+    return state.variables.assign(variable, state.variables.read(variable) - delta)
+
+
+def _is_initialized(state: Any, name: str, xp: Any, *, variable: str, dtype: str, shape: Any) -> Any:
+    return xp.asarray(variable in state.variables)
+
+
+def _no_gradient(op: Operation, g: Any) -> list[None]:
+    return []
+
+
+register("VariableV2", infer=_infer_variable, kernel=_read, gradient=_no_gradient, stateful=True)
+register("ReadVariable", infer=_infer_variable, kernel=_read, gradient=_no_gradient, stateful=True)
+register("Assign", infer=_infer_update, kernel=_assign, stateful=True, signals=True)
+register("AssignAdd", infer=_infer_update, kernel=_assign_add, stateful=True, signals=True)
+register("AssignSub", infer=_infer_update, kernel=_assign_sub, stateful=True, signals=True)
+register("IsVariableInitialized", infer=lambda op: [(bool_, scalar())], kernel=_is_initialized, stateful=True)

@@ -1,0 +1,85 @@
+"""The registry of operations: everything there is to know about a type of op, in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pslab.errors import NotFoundError
+
+if TYPE_CHECKING:
+    from pslab.graph.dtypes import DType
+    from pslab.graph.operation import Operation
+    from pslab.graph.shape import TensorShape
+    from pslab.graph.tensor import Tensor
+
+    Infer = Callable[[Operation], Sequence[tuple[DType, TensorShape]]]
+    Gradient = Callable[..., Sequence[Tensor | None]]
+
+NOT_YET = object()
+"""What a blocking op's kernel returns while its rule does not let it finish."""
+
+
+@dataclass(frozen=True)
+class OpDef:
+    """A type of operation.
+
+    Attributes:
+        type: TensorFlow's name of the op type, such as ``"MatMul"``.
+        infer: from an op (its inputs and attributes) to the dtype and static shape of each output; raises `ShapeError`.
+        kernel: computes the outputs: ``kernel(xp, *inputs, **attrs)`` with ``xp`` the array module (NumPy or CuPy). One output is returned bare,
+            several as a tuple. An elementwise kernel also takes ``out=``. A stateful kernel is ``kernel(state, name, xp, *inputs, **attrs)`` with
+            the `TaskState` and the op's own name.
+        gradient: ``gradient(op, *output_gradients)`` builds the gradients with respect to each input (None where there is none); None if the op has no
+            gradient.
+        flops: floating-point operations of one execution, from static shapes, with None dimensions counted as 1.
+        elementwise: outputs one array of the broadcast shape and the dtype of its first input, into ``out=`` if given.
+        view: the output may share memory with an input.
+        stateful: reads or writes the task's state; runs under its monitor and is never merged with another op.
+        signals: a stateful op after which a waiting op may be able to finish.
+        blocking: a stateful op whose kernel may return `NOT_YET`.
+        host_only: runs on the CPU even where the task has a GPU.
+    """
+
+    type: str
+    infer: Infer
+    kernel: Callable[..., Any]
+    gradient: Gradient | None = None
+    flops: Callable[[Operation], int] = lambda op: 0
+    elementwise: bool = False
+    view: bool = False
+    stateful: bool = False
+    signals: bool = False
+    blocking: bool = False
+    host_only: bool = False
+
+
+_DEFS: dict[str, OpDef] = {}
+
+
+def register(type: str, **fields: Any) -> OpDef:
+    """Add an op type to the registry; ``fields`` are those of `OpDef`."""
+    if type in _DEFS:
+        raise ValueError(f"op type {type!r} is registered twice")
+    _DEFS[type] = OpDef(type, **fields)
+    return _DEFS[type]
+
+
+def op_def(type: str) -> OpDef:
+    """Look an op type up.
+
+    Raises:
+        NotFoundError: there is no such op type.
+    """
+    try:
+        return _DEFS[type]
+    except KeyError:
+        raise NotFoundError(
+            f"there is no op type {type!r}", "was this graph written by a newer version of pslab, or by another program?"
+        ) from None
+
+
+def registered() -> Iterator[OpDef]:
+    """All op types, by name."""
+    return iter(sorted(_DEFS.values(), key=lambda d: d.type))
