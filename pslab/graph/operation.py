@@ -49,7 +49,7 @@ class Operation:
         try:
             inferred = definition.infer(self)
         except ShapeError as error:
-            raise self.shape_error(error.message) from None
+            raise self._shape_error(error.message) from None
         self.outputs = tuple(Tensor(self, i, dtype, shape) for i, (dtype, shape) in enumerate(inferred))
 
     @property
@@ -69,7 +69,7 @@ class Operation:
         """Give an op that was read from a graph definition the origin it had where it was built."""
         self._origin = origin
 
-    def shape_error(self, what: str) -> ShapeError:
+    def _shape_error(self, what: str) -> ShapeError:
         """A `ShapeError` that names this op, its scope and its inputs' shapes."""
         scope, _, short = self.name.rpartition("/")
         inputs = ", ".join(f"{t.name} {t.shape} {t.dtype.name}" for t in self.inputs)

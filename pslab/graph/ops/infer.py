@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pslab.errors import ShapeError
 from pslab.graph.dtypes import DType
 from pslab.graph.operation import Operation
 from pslab.graph.shape import TensorShape
@@ -28,7 +29,7 @@ def same_dtype(op: Operation) -> DType:
     first = op.inputs[0].dtype
     for tensor in op.inputs[1:]:
         if tensor.dtype is not first:
-            raise op.shape_error(f"dtypes differ: {first.name} and {tensor.dtype.name}; use pslab.cast")
+            raise ShapeError(f"dtypes differ: {first.name} and {tensor.dtype.name}; use pslab.cast")
     return first
 
 

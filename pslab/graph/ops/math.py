@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pslab.errors import ShapeError
 from pslab.graph.build import apply, convert_to_tensor
 from pslab.graph.dtypes import DType
 from pslab.graph.operation import Operation
@@ -85,11 +86,11 @@ def _infer_matmul(op: Operation) -> infer.Inferred:
     if a.ndims is None or b.ndims is None:
         return [(dtype, TensorShape(None))]
     if a.ndims < 2 or a.ndims != b.ndims:
-        raise op.shape_error(f"expected two matrices, or stacks of them of one rank, found shapes {a} and {b}")
+        raise ShapeError(f"expected two matrices, or stacks of them of one rank, found shapes {a} and {b}")
     rows, inner_a = (a[-1], a[-2]) if op.attrs["transpose_a"] else (a[-2], a[-1])
     inner_b, columns = (b[-1], b[-2]) if op.attrs["transpose_b"] else (b[-2], b[-1])
     if inner_a is not None and inner_b is not None and inner_a != inner_b:
-        raise op.shape_error(f"inner dimensions differ: {a} has {inner_a} columns, {b} has {inner_b} rows")
+        raise ShapeError(f"inner dimensions differ: {a} has {inner_a} columns, {b} has {inner_b} rows")
     stack = TensorShape(a[:-2]).merge_with(b[:-2])
     return [(dtype, TensorShape([*stack, rows, columns]))]
 

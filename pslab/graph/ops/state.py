@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pslab.errors import ShapeError
 from pslab.graph.dtypes import as_dtype, bool_
 from pslab.graph.operation import Operation
 from pslab.graph.ops import infer
@@ -22,9 +23,9 @@ def _infer_update(op: Operation) -> infer.Inferred:
     dtype, shape = as_dtype(op.attrs["dtype"]), TensorShape(op.attrs["shape"])
     value = op.inputs[0]
     if value.dtype is not dtype:
-        raise op.shape_error(f"variable {op.attrs['variable']!r} is {dtype.name}, the value is {value.dtype.name}")
+        raise ShapeError(f"variable {op.attrs['variable']!r} is {dtype.name}, the value is {value.dtype.name}")
     if not shape.is_compatible_with(value.shape):
-        raise op.shape_error(f"variable {op.attrs['variable']!r} has shape {shape}, the value has {value.shape}")
+        raise ShapeError(f"variable {op.attrs['variable']!r} has shape {shape}, the value has {value.shape}")
     return [(dtype, shape)]
 
 
