@@ -34,7 +34,7 @@ def _read(state: Any, name: str, xp: Any, *, variable: str, dtype: str, shape: A
 
 
 def _assign(state: Any, name: str, xp: Any, value: Any, *, variable: str, dtype: str, shape: Any) -> Any:
-    return state.variables.assign(variable, value)
+    return state.variables.assign(variable, xp.array(value, copy=True))  # the value may be a fed array that its owner writes to
 
 
 def _assign_add(state: Any, name: str, xp: Any, delta: Any, *, variable: str, dtype: str, shape: Any) -> Any:

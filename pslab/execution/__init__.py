@@ -1,0 +1,1 @@
+"""Execution: from a partition of a plan to a program over arrays."""

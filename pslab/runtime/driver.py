@@ -1,0 +1,110 @@
+"""Driving a program: performing its effects, and taking the time of each phase where it happens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from threading import Condition
+from time import perf_counter_ns
+from typing import Any, Protocol
+
+from pslab.errors import CancelledError
+from pslab.execution.compiler import Program
+from pslab.execution.effects import Recv, Send, Wait
+from pslab.graph.plan import Cut
+from pslab.graph.registry import NOT_YET
+from pslab.runtime.rendezvous import POLL_S
+
+
+@dataclass(slots=True)
+class PhaseTimes:
+    """Where the time of one task's part of a step went, in nanoseconds, and what it moved, in bytes on the wire.
+
+    Attributes:
+        compute: inside ops.
+        wait: waiting for a rule of consistency (a token, a mean gradient) or for the step to begin.
+        push: sending.
+        pull: receiving, without the waiting that the sender reported.
+        bytes_sent: payload and headers sent.
+        bytes_received: payload and headers received.
+        bytes_fed: bytes that came as feeds, which are part of neither of the above.
+    """
+
+    compute: int = 0
+    wait: int = 0
+    push: int = 0
+    pull: int = 0
+    bytes_sent: int = 0
+    bytes_received: int = 0
+    bytes_fed: int = 0
+
+    def as_fields(self) -> tuple[int, ...]:
+        """The numbers in order, for a message."""
+        return (self.compute, self.wait, self.push, self.pull, self.bytes_sent, self.bytes_received, self.bytes_fed)
+
+
+class Link(Protocol):
+    """A task's view of the others during one step."""
+
+    def send(self, cut: Cut, arrays: tuple[Any, ...]) -> int:
+        """Send a cut; returns bytes on the wire."""
+
+    def recv(self, cut: Cut) -> tuple[tuple[Any, ...], int]:
+        """Receive a cut; returns the arrays and bytes on the wire."""
+
+    def alive(self) -> bool:
+        """Whether somebody still wants the step's result."""
+
+
+def drive(program: Program, feeds: Iterable[Any], link: Link, monitor: Condition) -> tuple[tuple[Any, ...], PhaseTimes]:
+    """Run ``program`` to its end.
+
+    Returns:
+        The fetched values, and the phase times.
+
+    Raises:
+        OpError: an op failed (with its name, device and origin), a peer was lost, or the step was cancelled.
+    """
+    times = PhaseTimes()
+    steps = program.start(feeds)
+    result: Any = None
+    clock = perf_counter_ns()
+    try:
+        while True:
+            effect = steps.send(result)
+            now = perf_counter_ns()
+            times.compute += now - clock
+            try:
+                if type(effect) is Send:
+                    result = None
+                    times.bytes_sent += link.send(effect.cut, effect.arrays)
+                    clock = perf_counter_ns()
+                    times.push += clock - now
+                elif type(effect) is Recv:
+                    result, size = link.recv(effect.cut)
+                    times.bytes_received += size
+                    clock = perf_counter_ns()
+                    times.pull += clock - now
+                elif type(effect) is Wait:
+                    result = _wait(effect, monitor, link)
+                    clock = perf_counter_ns()
+                    times.wait += clock - now
+            except Exception as error:
+                steps.throw(error)
+    except StopIteration as end:
+        times.compute += perf_counter_ns() - clock
+        return end.value, times
+    except Exception as error:
+        explained = program.explain(error)
+        if explained is error:
+            raise
+        raise explained from error
+
+
+def _wait(effect: Wait, monitor: Condition, link: Link) -> Any:
+    with monitor:
+        while (result := effect.poll()) is NOT_YET:
+            if not monitor.wait(POLL_S) and not link.alive():
+                raise CancelledError(f"nobody waits for {effect.what!r} any more")
+        monitor.notify_all()
+    return result
