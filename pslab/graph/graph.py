@@ -51,6 +51,10 @@ class Graph:
         """All ops, in the order they were built, by TensorFlow 1's name."""
         return self.operations
 
+    def __contains__(self, name: object) -> bool:
+        """Whether there is an op of this name."""
+        return name in self._operations
+
     @property
     def version(self) -> int:
         """A number that grows with every change; plans are cached by it."""

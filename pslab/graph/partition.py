@@ -8,7 +8,7 @@ tasks wait for each other, and running the stages in order is always possible.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pslab.errors import GraphError
 from pslab.graph.device import DeviceSpec
@@ -87,13 +87,14 @@ def partition(
         mine = [op for op in operations if task[op] == name]
         partitions[name] = Partition(
             name,
+            master,
             feeds=tuple(f.name for f in feeds if any(t is f for op in mine for t in op.inputs)),
             fetches=tuple(dict.fromkeys(f.name for f in fetches if f not in fed and task[f.op] == name)),
             stages=_program(name, mine, placed, stage, all_cuts, cuts.first_use),
             rides=None,
         )
     for name in names[1:]:
-        partitions[name] = _let_start_ride(partitions[name], master)
+        partitions[name] = _let_start_ride(partitions[name])
     return StepPlan(master, partitions, all_cuts, tuple((f.name, None if f in fed else task[f.op]) for f in fetches))
 
 
@@ -159,8 +160,6 @@ def _program(
     return tuple(s for s in stages if s.receives or s.nodes or s.sends or s.waits)
 
 
-def _let_start_ride(part: Partition, master: str) -> Partition:
+def _let_start_ride(part: Partition) -> Partition:
     first = part.stages[0].receives[:1]
-    if first and first[0].source == master:
-        return Partition(part.task, part.feeds, part.fetches, part.stages, first[0])
-    return part
+    return replace(part, rides=first[0]) if first and first[0].source == part.master else part

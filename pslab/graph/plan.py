@@ -52,6 +52,7 @@ class Partition:
 
     Attributes:
         task: the task's name.
+        master: the task that drives the step.
         feeds: names of the tensors fed to this part, in the order they arrive.
         fetches: names of the tensors whose values this part returns, in order.
         stages: its program.
@@ -59,6 +60,7 @@ class Partition:
     """
 
     task: str
+    master: str
     feeds: tuple[str, ...]
     fetches: tuple[str, ...]
     stages: tuple[Stage, ...]
@@ -66,7 +68,7 @@ class Partition:
 
     def pack(self) -> bytes:
         """Encode for another task."""
-        return pack((self.task, self.feeds, self.fetches, tuple(_plain_stage(s) for s in self.stages), _plain_cut(self.rides)))
+        return pack((self.task, self.master, self.feeds, self.fetches, tuple(_plain_stage(s) for s in self.stages), _plain_cut(self.rides)))
 
     @classmethod
     def unpack(cls, data: bytes) -> Partition:
@@ -76,8 +78,8 @@ class Partition:
             DataLossError: the bytes are not a partition.
         """
         try:
-            task, feeds, fetches, stages, rides = unpack(data)
-            return cls(task, feeds, fetches, tuple(_stage(s) for s in stages), None if rides is None else Cut(*rides))
+            task, master, feeds, fetches, stages, rides = unpack(data)
+            return cls(task, master, feeds, fetches, tuple(_stage(s) for s in stages), None if rides is None else Cut(*rides))
         except (TypeError, ValueError) as error:
             raise DataLossError(f"the bytes received are not a partition of a plan: {error}") from None
 

@@ -1,0 +1,123 @@
+"""One run of a step, as its master sees it: the link to the other tasks that take part."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from time import monotonic
+from typing import Any
+
+from pslab.errors import DeadlineExceededError, InternalError
+from pslab.graph.plan import Cut, Partition
+from pslab.runtime.connections import Connection
+from pslab.runtime.driver import Link, PhaseTimes
+from pslab.runtime.failure import unpack_error
+from pslab.runtime.rendezvous import POLL_S
+from pslab.runtime.transport import Kind, Message
+
+Arrays = tuple[Any, ...]
+
+
+class StepRun(Link):
+    """Starts the other tasks' parts, exchanges cuts with them, and collects what they return.
+
+    Args:
+        plan: id of the plan.
+        number: number of this run among the plan's.
+        parts: the other tasks' partitions.
+        connections: one per part.
+        fed: the values fed to each part.
+        timeout: seconds after which the run is given up; None for never.
+    """
+
+    def __init__(
+        self,
+        plan: int,
+        number: int,
+        parts: Mapping[str, Partition],
+        connections: Mapping[str, Connection],
+        fed: Mapping[str, Arrays],
+        timeout: float | None,
+    ) -> None:
+        self._plan = plan
+        self._number = number
+        self._parts = parts
+        self._connections = connections
+        self._fed = fed
+        self._deadline = None if timeout is None else monotonic() + timeout
+        self._timeout = timeout
+        self._patient = timeout is None and len(parts) == 1  # nothing else to look at while it waits
+        self._arrived: dict[int, tuple[Arrays, int]] = {}
+        self._done: dict[str, tuple[Arrays, PhaseTimes]] = {}
+
+    def begin(self) -> None:
+        """Start the parts whose start does not ride in a cut."""
+        for name, part in self._parts.items():
+            if part.rides is None:
+                self._start(name, ())
+
+    def _start(self, task: str, arrays: Arrays) -> int:
+        fed = self._fed[task]
+        size = self._send(task, Message(Kind.STEP, plan=self._plan, step=self._number, arrays=(*fed, *arrays)))
+        return size - sum(a.nbytes for a in fed)
+
+    def _send(self, task: str, message: Message) -> int:
+        return self._connections[task].channel.send(message)
+
+    def send(self, cut: Cut, arrays: Arrays) -> int:
+        """Send a cut; where a part's start rides in it, start the part."""
+        task = cut.destination
+        rides = self._parts[task].rides
+        if rides is not None and rides.index == cut.index:
+            return self._start(task, arrays)
+        return self._send(task, Message(Kind.TENSORS, plan=self._plan, step=self._number, cut=cut.index, arrays=arrays))
+
+    def recv(self, cut: Cut) -> tuple[Arrays, int]:
+        """Wait for a cut; others that come first are kept."""
+        while cut.index not in self._arrived:
+            self._receive(cut.source)
+        return self._arrived.pop(cut.index)
+
+    def alive(self) -> bool:
+        """Always: the master wants its own step. Its connections tell when it no longer can be had."""
+        return all(c.channel.alive() for c in self._connections.values())
+
+    def collect(self) -> dict[str, tuple[Arrays, PhaseTimes]]:
+        """Wait until all parts are done; returns each task's fetched values and times."""
+        for task in self._parts:
+            while task not in self._done:
+                self._receive(task)
+        return self._done
+
+    def _receive(self, task: str) -> None:
+        channel = self._connections[task].channel
+        if self._patient:
+            self._sort(task, channel.recv())
+            return
+        try:
+            self._sort(task, channel.recv(timeout=POLL_S))
+        except DeadlineExceededError:
+            self._look_around()
+
+    def _look_around(self) -> None:
+        """While one task keeps us waiting, another may have failed."""
+        if self._deadline is not None and monotonic() > self._deadline:
+            missing = [t for t in self._parts if t not in self._done]
+            raise DeadlineExceededError(f"the step was not done in {self._timeout:g} s; still at work: {', '.join(missing)}")
+        for task, connection in self._connections.items():
+            if task not in self._done:
+                try:
+                    self._sort(task, connection.channel.recv(timeout=0))
+                except DeadlineExceededError:
+                    continue
+
+    def _sort(self, task: str, message: Message) -> None:
+        if message.kind == Kind.FAILED:
+            raise unpack_error(message.body)
+        if (message.plan, message.step) != (self._plan, self._number):
+            raise InternalError(f"{task} answered step {message.step} of plan {message.plan}, not step {self._number} of plan {self._plan}")
+        if message.kind == Kind.TENSORS:
+            self._arrived[message.cut] = message.arrays, message.size
+        elif message.kind == Kind.DONE:
+            self._done[task] = message.arrays, PhaseTimes(*message.fields)
+        else:
+            raise InternalError(f"{task} sent {message.kind!r} in the middle of a step")
