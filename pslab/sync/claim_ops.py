@@ -1,0 +1,57 @@
+"""The ops by which a training loop claims its next update."""
+
+from __future__ import annotations
+
+from time import perf_counter_ns
+from typing import Any
+
+import numpy as np
+
+from pslab.graph.build import apply
+from pslab.graph.dtypes import bool_, int64
+from pslab.graph.registry import NOT_YET, register
+from pslab.graph.shape import scalar
+from pslab.graph.tensor import Tensor
+from pslab.sync.claims import Claims
+
+CLAIMS = "claims"
+"""Key of a task's `Claims` among its resources."""
+
+_GRANTED, _REFUSED = np.bool_(True), np.bool_(False)
+
+
+def claims_of(state: Any) -> Claims:
+    """The claims that are kept on a task. Call it under the task's monitor."""
+    return state.resource(CLAIMS, Claims)  # type: ignore[no-any-return]
+
+
+def _try_claim(state: Any, name: str, xp: Any, *, epoch: int) -> Any:
+    return _GRANTED if claims_of(state).claim(epoch, perf_counter_ns()) else _REFUSED
+
+
+def _claim(state: Any, name: str, xp: Any, *, epoch: int) -> Any:
+    return _GRANTED if claims_of(state).claim(epoch, perf_counter_ns()) else NOT_YET
+
+
+def _paused_time(state: Any, name: str, xp: Any) -> Any:
+    return np.int64(claims_of(state).paused_ns)
+
+
+register("TryClaim", infer=lambda op: [(bool_, scalar())], kernel=_try_claim, stateful=True)
+register("Claim", infer=lambda op: [(bool_, scalar())], kernel=_claim, stateful=True, blocking=True)
+register("PausedTime", infer=lambda op: [(int64, scalar())], kernel=_paused_time, stateful=True)
+
+
+def try_claim(epoch: int) -> Tensor:
+    """Claim the next update: a boolean scalar, whether it was granted."""
+    return apply("TryClaim", (), epoch=epoch)  # type: ignore[no-any-return]
+
+
+def claim(epoch: int) -> Tensor:
+    """Wait until the next update can be claimed, and claim it: true."""
+    return apply("Claim", (), epoch=epoch)  # type: ignore[no-any-return]
+
+
+def paused_time(name: str | None = None) -> Tensor:
+    """For how long, in all, updates stood before the limit: an int64 scalar in nanoseconds."""
+    return apply("PausedTime", (), name)  # type: ignore[no-any-return]

@@ -1,0 +1,46 @@
+"""A job: what is trained, on which tasks, and how. One value from which every task builds its own part."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pslab.train.model import Features, Model
+from pslab.train.strategy import Strategy
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a task must know to take part in training.
+
+    Attributes:
+        model: the model.
+        features: what a batch looks like.
+        ps: number of parameter servers.
+        workers: number of workers.
+        strategy: how the replicas work together.
+        epoch: number of this activation; each change of mode begins a new one.
+        batch_size: examples per worker and step.
+        data_seed: seed of the order of the examples.
+        first_step: the global step at which the epoch begins; it sets the place in the data.
+    """
+
+    model: Model
+    features: Features
+    ps: int
+    workers: int
+    strategy: Strategy
+    epoch: int
+    batch_size: int
+    data_seed: int
+    first_step: int
+
+    @property
+    def task_names(self) -> tuple[str, ...]:
+        """Names of all tasks that take part, the client among them."""
+        return (*(f"ps:{i}" for i in range(self.ps)), *(f"worker:{i}" for i in range(self.workers)), "client:0")
+
+
+CHIEF = "worker:0"
+"""The task that makes a synchronous update of its workers' gradients, and that initialises, saves and restores."""
+CLIENT = "client:0"
+"""The task that drives all towers of in-graph replication."""
