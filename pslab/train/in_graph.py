@@ -98,12 +98,11 @@ def _tower(job: Job, first: Replica, worker: int) -> Replica:
 def _step(job: Job, first: Replica, replicas: Sequence[Replica], applied: Sequence[Tensor]) -> TowersStep:
     """One update of ``applied``, and what is to be known about it."""
     graph = first.graph
-    arrived = [g.op for g in applied]
+    arrived = [g.op for r in replicas for g in r.gradients]
     with graph.device(PS_0):
         read_step = identity(first.global_step.value())  # read at the same time as the parameters
         with graph.control_dependencies(arrived):
             stale = staleness(first.global_step, read_step)
-    before = []
     with graph.control_dependencies(arrived):
         before = [v.read_value() for v in first.variables]
     updates = first.optimizer.update(zip(applied, first.variables, strict=True))

@@ -1,0 +1,108 @@
+"""A training loop: turn after turn in a thread of its own, each with a claim where it makes an update."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from pslab.errors import PslabError
+
+STOP_LOOK_S = 0.01
+
+
+class Turn(Protocol):
+    """One step of a loop."""
+
+    def claim(self) -> None:
+        """Wait until the next update may be made, and claim it."""
+
+    def take(self) -> bool:
+        """Make a step; returns whether the next update is claimed already."""
+
+    def cancel(self) -> None:
+        """Give up what runs, from another thread."""
+
+
+@dataclass(frozen=True)
+class LoopStatus:
+    """How a loop fares.
+
+    Attributes:
+        name: whose it is, such as ``"worker:1"``.
+        state: ``"running"``, ``"waiting"`` for a claim, ``"stopped"`` or ``"failed"``.
+        steps: steps it made.
+        error: why it failed, or None.
+    """
+
+    name: str
+    state: str
+    steps: int
+    error: PslabError | None
+
+
+class Loop:
+    """Runs turns in a daemon thread until it is stopped or one fails.
+
+    Args:
+        name: whose loop it is.
+        turn: what a turn does.
+        stoppable_in_turn: whether a turn may be cut short: one that waits for others, and whose gradient is lost by the stop anyway.
+        failed: told, in the loop's thread, when a turn failed.
+    """
+
+    def __init__(self, name: str, turn: Turn, stoppable_in_turn: bool, failed: Callable[[], None]) -> None:
+        self._name = name
+        self._turn = turn
+        self._stoppable_in_turn = stoppable_in_turn
+        self._failed = failed
+        self._stopping = threading.Event()
+        self._waiting = False
+        self._steps = 0
+        self._error: PslabError | None = None
+        self._thread = threading.Thread(target=self._run, name=f"pslab loop of {name}", daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End after the turn in flight; where it only waits, now. Returns when the loop has ended."""
+        self._stopping.set()
+        while self._thread.is_alive():
+            if self._waiting or self._stoppable_in_turn:
+                self._turn.cancel()
+            self._thread.join(STOP_LOOK_S)
+
+    def status(self) -> LoopStatus:
+        """How it fares now."""
+        if self._error is not None:
+            state = "failed"
+        elif not self._thread.is_alive():
+            state = "stopped"
+        else:
+            state = "waiting" if self._waiting else "running"
+        return LoopStatus(self._name, state, self._steps, self._error)
+
+    def _run(self) -> None:
+        granted = False
+        try:
+            while not self._stopping.is_set():
+                if not granted:
+                    self._claim()
+                if self._stopping.is_set():
+                    return
+                granted = self._turn.take()
+                self._steps += 1
+        except PslabError as error:
+            if not self._stopping.is_set():
+                self._error = error
+                self._failed()
+
+    def _claim(self) -> None:
+        self._waiting = True
+        try:
+            self._turn.claim()
+        finally:
+            self._waiting = False

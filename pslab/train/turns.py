@@ -1,0 +1,183 @@
+"""What the loops of the four modes do in a turn: feed, run, record."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from time import perf_counter, perf_counter_ns, time
+from typing import Any
+
+import numpy as np
+
+from pslab.data.batches import Batches
+from pslab.graph.tensor import Tensor
+from pslab.runtime.driver import PhaseTimes
+from pslab.runtime.session import Session, Step
+from pslab.trace.recorder import Recorder
+from pslab.train.between_graph import ChiefGraph, ReplicaGraph
+from pslab.train.divergence import relative_distance
+from pslab.train.in_graph import TowersGraph, TowersStep
+from pslab.train.observer import Observer
+
+_NS = 1e-9
+
+
+class StepRecorder:
+    """Writes the records of one epoch's steps.
+
+    Args:
+        recorder: where to.
+        epoch: the epoch, which stands for the strategy.
+    """
+
+    def __init__(self, recorder: Recorder, epoch: int) -> None:
+        self._recorder = recorder
+        self._epoch = epoch
+        self._steps: dict[int, int] = {}
+
+    def record(
+        self, worker: int, global_step: int, loss: Any, metrics: Sequence[Any], staleness: int, divergence: float, times: PhaseTimes, observed: bool
+    ) -> None:
+        """Write one worker step."""
+        step = self._steps[worker] = self._steps.get(worker, 0) + 1
+        self._recorder.append(
+            (
+                time(),
+                worker,
+                step,
+                global_step,
+                self._epoch,
+                float(loss),
+                *(float(m) for m in metrics),
+                staleness,
+                divergence,
+                times.compute * _NS,
+                times.wait * _NS,
+                times.push * _NS,
+                times.pull * _NS,
+                times.bytes_sent,
+                times.bytes_received,
+                times.bytes_fed,
+                observed,
+            )
+        )
+
+
+class ReplicaTurn:
+    """A between-graph worker's step: compute at the parameters it has, push the gradient, be answered with the next parameters."""
+
+    def __init__(self, graph: ReplicaGraph, session: Session, batches: Batches, records: StepRecorder, task: str) -> None:
+        self._session = session
+        self._batches = batches
+        self._records = records
+        self._worker = graph.replica.worker
+        self._task = task
+        tower = graph.replica.tower
+        granted = [] if graph.granted is None else [graph.granted]
+        self._metrics = len(tower.metrics)
+        self._parameters = len(graph.next_parameters)
+        fetches = [
+            *(graph.staleness, graph.next_step, graph.paused_ns, tower.loss),
+            *tower.metrics.values(),
+            *graph.next_parameters,
+            *granted,
+        ]
+        self._plain = session.prepare(fetches, graph.feeds)
+        self._observed = session.prepare([*fetches, *graph.distances], graph.feeds)
+        self._fetched = len(fetches)
+        self._claim = None if graph.claim is None else session.prepare([graph.claim], [])
+        self._observer = Observer(perf_counter())
+        read_step, paused, *self._held = session.prepare(graph.pull, []).run(()).values
+        self._read_step, self._paused_ns = np.asarray(read_step), int(paused)
+
+    def claim(self) -> None:
+        """Wait for a claim, where this replica makes the updates itself."""
+        if self._claim is not None:
+            self._claim.run(())
+
+    def take(self) -> bool:
+        """One step."""
+        x, y = self._batches.next()
+        began = perf_counter()
+        observed = self._observer.due(began)
+        result = (self._observed if observed else self._plain).run((x, y, self._read_step, *self._held))
+        stale, next_step, paused, loss, *rest = result.values
+        metrics, self._held = rest[: self._metrics], rest[self._metrics : self._metrics + self._parameters]
+        times = result.times[self._task]
+        times.wait = max(0, times.wait - (int(paused) - self._paused_ns))
+        divergence = relative_distance(result.values[self._fetched :]) if observed else np.nan
+        self._records.record(self._worker, int(next_step), loss, metrics, int(stale), divergence, times, observed)
+        self._observer.note(began, perf_counter(), observed)
+        self._read_step, self._paused_ns = np.asarray(next_step), int(paused)
+        return self._claim is None or bool(rest[self._metrics + self._parameters])
+
+    def cancel(self) -> None:
+        """Give up the step in flight."""
+        self._session.cancel()
+
+
+class ChiefTurn:
+    """The chief's step: wait for the gradients, apply their mean, hand out tokens."""
+
+    def __init__(self, graph: ChiefGraph, session: Session) -> None:
+        self._session = session
+        self._step = session.prepare([graph.next_step, graph.granted], [])
+        self._claim = session.prepare([graph.claim], [])
+        session.prepare(list(graph.begin), []).run(())
+
+    def claim(self) -> None:
+        """Wait for a claim."""
+        self._claim.run(())
+
+    def take(self) -> bool:
+        """One update."""
+        return bool(self._step.run(()).values[1])
+
+    def cancel(self) -> None:
+        """Give up the update in flight."""
+        self._session.cancel()
+
+
+class TowersTurn:
+    """The client's step of some towers."""
+
+    def __init__(self, graph: TowersGraph, step: TowersStep, session: Session, batches: Sequence[Batches], records: StepRecorder) -> None:
+        self._session = session
+        self._batches = batches
+        self._records = records
+        self._workers = step.workers
+        self._metrics = len(step.towers[0].metrics)
+        values = [t for tower in step.towers for t in (tower.loss, *tower.metrics.values())]
+        fetches: list[Tensor] = [step.staleness, step.next_step, step.granted, *values]
+        self._plain: Step = session.prepare(fetches, step.feeds)
+        self._observed: Step = session.prepare([*fetches, *step.distances], step.feeds)
+        self._claim: Step = session.prepare([graph.claim], [])
+        self._fetched = len(fetches)
+        self._observer = Observer(perf_counter())
+        self._paused = 0
+
+    def claim(self) -> None:
+        """Wait for a claim."""
+        began = perf_counter_ns()
+        self._claim.run(())
+        self._paused = perf_counter_ns() - began
+
+    def take(self) -> bool:
+        """One step of the towers."""
+        feeds = [array for batches in self._batches for array in batches.next()]
+        began = perf_counter()
+        observed = self._observer.due(began)
+        result = (self._observed if observed else self._plain).run(feeds)
+        stale, next_step, granted, *values = result.values[: self._fetched]
+        divergence = relative_distance(result.values[self._fetched :]) if observed else np.nan
+        for i, worker in enumerate(self._workers):
+            loss, *metrics = values[i * (self._metrics + 1) : (i + 1) * (self._metrics + 1)]
+            times = result.times[f"worker:{worker}"]
+            times.wait = max(0, times.wait - self._paused)
+            self._records.record(worker, int(next_step), loss, metrics, int(stale), divergence, times, observed)
+        self._observer.note(began, perf_counter(), observed)
+        self._paused = 0
+        return bool(granted)
+
+    def cancel(self) -> None:
+        """Give up the step in flight."""
+        self._session.cancel()
