@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pslab.errors import InvalidArgumentError, ShapeError
-from pslab.graph.build import apply
+from pslab.graph.build import apply, convert_to_tensor
 from pslab.graph.dtypes import as_dtype
 from pslab.graph.operation import Operation
 from pslab.graph.ops import infer
@@ -42,9 +42,9 @@ def apply_update(rule: AnyRule, variable: Variable, slots: Sequence[Variable], g
         "shape": variable.shape.dims,
         **{field: getattr(rule, field) for field in _static_fields(type(rule))},
     }
-    inputs = [gradient, *(getattr(rule, field) for field in tensor_fields(type(rule)))]
     with variable.graph.colocate_with(variable.op):
-        return apply(f"Apply{type(rule).__name__}", inputs, name, **attrs)  # type: ignore[no-any-return]
+        hyper = [convert_to_tensor(getattr(rule, field), like=gradient) for field in tensor_fields(type(rule))]
+        return apply(f"Apply{type(rule).__name__}", [gradient, *hyper], name, **attrs)  # type: ignore[no-any-return]
 
 
 _STATIC = ("use_nesterov", "centered", "initial_accumulator_value")

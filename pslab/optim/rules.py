@@ -51,9 +51,7 @@ class Rule(Protocol):
 
 def init(rule: Rule, xp: Any, parameter: Any) -> Arrays:
     """The slots of ``parameter`` before its first step."""
-    return tuple(
-        xp.asarray(slot.fill, dtype=parameter.dtype) if slot.scalar else xp.full_like(parameter, slot.fill) for slot in rule.slots()
-    )
+    return tuple(xp.asarray(slot.fill, dtype=parameter.dtype) if slot.scalar else xp.full_like(parameter, slot.fill) for slot in rule.slots())
 
 
 class GradientDescent(NamedTuple):
