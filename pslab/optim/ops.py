@@ -83,7 +83,7 @@ def _kernel(rule: Callable[..., AnyRule]) -> Callable[..., Any]:
             raise InvalidArgumentError(f"variable {variable!r} has shape {parameter.shape}, its gradient {gradient.shape}")
         values = [variables.read(slot) for slot in slots]
         parameter, values = rule(*hyper, **static).update(xp, parameter, values, gradient)
-        for slot, value in zip(slots, values):  # noqa: B905
+        for slot, value in zip(slots, values, strict=True):
             variables.assign(slot, value)
         return variables.assign(variable, parameter)
 
