@@ -81,7 +81,7 @@ def _kernel(rule: Callable[..., AnyRule]) -> Callable[..., Any]:
         parameter = variables.read(variable)
         if gradient.shape != parameter.shape:  # a smaller gradient would be broadcast in silence
             raise InvalidArgumentError(f"variable {variable!r} has shape {parameter.shape}, its gradient {gradient.shape}")
-        values = [variables.read(slot) for slot in slots]
+        values = tuple(map(variables.read, slots))
         parameter, values = rule(*hyper, **static).update(xp, parameter, values, gradient)
         for slot, value in zip(slots, values, strict=True):
             variables.assign(slot, value)

@@ -239,7 +239,7 @@ class _HyperParameters:
         key = (variable.device, variable.dtype.name)
         if key not in self._made:
             with variable.graph.colocate_with(variable.op):
-                tensors = {field: _beside(variable, getattr(self._rule, field), field) for field in tensor_fields(type(self._rule))}
+                tensors: dict[str, Any] = {f: _beside(variable, getattr(self._rule, f), f) for f in tensor_fields(type(self._rule))}
             self._made[key] = self._rule._replace(**tensors)
         return self._made[key]
 
@@ -249,7 +249,7 @@ def _beside(variable: Variable, value: Any, name: str) -> Tensor:
     if not isinstance(value, Tensor) and not hasattr(value, "_as_tensor"):
         return convert_to_tensor(value, variable.dtype, name, like=variable.value())
     tensor = convert_to_tensor(value)
-    return tensor if tensor.dtype is variable.dtype else apply("Cast", [tensor], name, dtype=variable.dtype.name)  # type: ignore[no-any-return]
+    return tensor if tensor.dtype is variable.dtype else apply("Cast", [tensor], name, dtype=variable.dtype.name)
 
 
 def _count(global_step: Variable, updates: list[Tensor], name: str) -> Operation:
