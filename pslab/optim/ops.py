@@ -1,0 +1,108 @@
+"""The ops that apply an update rule: `ApplyGradientDescent`, `ApplyMomentum`, `ApplyAdagrad`, `ApplyRMSProp` and `ApplyAdam`.
+
+Such an op runs on its variable's task, reads the variable and its slots from the task's store, and puts the results in their place in one critical section.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pslab.errors import InvalidArgumentError, ShapeError
+from pslab.graph.build import apply, convert_to_tensor
+from pslab.graph.dtypes import as_dtype
+from pslab.graph.operation import Operation
+from pslab.graph.ops import infer
+from pslab.graph.registry import register
+from pslab.graph.shape import TensorShape
+from pslab.graph.tensor import Tensor
+from pslab.graph.variables import Variable
+from pslab.optim.rules import Adagrad, Adam, GradientDescent, Momentum, RMSProp
+
+AnyRule = GradientDescent | Momentum | Adagrad | RMSProp | Adam
+
+
+def apply_update(rule: AnyRule, variable: Variable, slots: Sequence[Variable], gradient: Tensor, name: str | None = None) -> Tensor:
+    """An op that takes one step of ``rule``, on the variable's device. Its output is the variable's new value.
+
+    Args:
+        rule: its hyper-parameters are scalar tensors of the variable's dtype, or Python numbers.
+        variable: what is updated.
+        slots: the rule's slots of this variable, in the rule's order.
+        gradient: of the variable's dtype and shape.
+        name: name of the op.
+
+    Raises:
+        ShapeError: the gradient or a hyper-parameter has another dtype or shape.
+    """
+    attrs = {
+        "variable": variable.op.name,
+        "slots": tuple(s.op.name for s in slots),
+        "dtype": variable.dtype.name,
+        "shape": variable.shape.dims,
+        **{field: getattr(rule, field) for field in _static_fields(type(rule))},
+    }
+    with variable.graph.colocate_with(variable.op):
+        hyper = [convert_to_tensor(getattr(rule, field), like=gradient) for field in tensor_fields(type(rule))]
+        return apply(f"Apply{type(rule).__name__}", [gradient, *hyper], name, **attrs)  # type: ignore[no-any-return]
+
+
+_STATIC = ("use_nesterov", "centered", "initial_accumulator_value")
+
+
+def tensor_fields(rule: type[AnyRule]) -> tuple[str, ...]:
+    """The hyper-parameters that are inputs of the rule's op, so that they may change from step to step."""
+    return tuple(field for field in rule._fields if field not in _STATIC)
+
+
+def _static_fields(rule: type[AnyRule]) -> tuple[str, ...]:
+    return tuple(field for field in rule._fields if field in _STATIC)
+
+
+def _infer(op: Operation) -> infer.Inferred:
+    dtype, shape = as_dtype(op.attrs["dtype"]), TensorShape(op.attrs["shape"])
+    variable = op.attrs["variable"]
+    gradient, *hyper = op.inputs
+    if gradient.dtype is not dtype:
+        raise ShapeError(f"variable {variable!r} is {dtype.name}, its gradient {gradient.dtype.name}")
+    if not shape.is_compatible_with(gradient.shape):
+        raise ShapeError(f"variable {variable!r} has shape {shape}, its gradient {gradient.shape}")
+    for tensor in hyper:
+        if tensor.dtype is not dtype or not tensor.shape.is_compatible_with(()):
+            raise ShapeError(f"a hyper-parameter must be a {dtype.name} scalar, but {tensor.name} is {tensor.dtype.name} of shape {tensor.shape}")
+    return [(dtype, shape)]
+
+
+def _kernel(rule: Callable[..., AnyRule]) -> Callable[..., Any]:
+    def take_step(
+        state: Any, name: str, xp: Any, gradient: Any, *hyper: Any, variable: str, slots: Sequence[str], dtype: str, shape: Any, **static: Any
+    ) -> Any:
+        variables = state.variables
+        parameter = variables.read(variable)
+        if gradient.shape != parameter.shape:  # a smaller gradient would be broadcast in silence
+            raise InvalidArgumentError(f"variable {variable!r} has shape {parameter.shape}, its gradient {gradient.shape}")
+        values = tuple(map(variables.read, slots))
+        parameter, values = rule(*hyper, **static).update(xp, parameter, values, gradient)
+        for slot, value in zip(slots, values, strict=True):
+            variables.assign(slot, value)
+        return variables.assign(variable, parameter)
+
+    return take_step
+
+
+def _register(rule: type[AnyRule], flops_per_element: int) -> None:
+    register(
+        f"Apply{rule.__name__}",
+        infer=_infer,
+        kernel=_kernel(rule),
+        flops=lambda op: flops_per_element * infer.elements(op),
+        stateful=True,
+        signals=True,
+    )
+
+
+_register(GradientDescent, 2)
+_register(Momentum, 4)
+_register(Adagrad, 6)
+_register(RMSProp, 10)
+_register(Adam, 12)

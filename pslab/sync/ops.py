@@ -1,0 +1,171 @@
+"""The stateful ops of synchronous training: gradient accumulators and token queues, as resources of the task that an op is placed on.
+
+All ops of one accumulator or queue must be on one task: build them under ``graph.colocate_with(variable.op)``. A resource is made by the first op that
+touches it. `Task.drop_resources` with `ACCUMULATORS` or `QUEUES`, and the beginning of a name if wanted, forgets them and returns them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pslab.errors import ShapeError
+from pslab.graph.build import apply, apply_op, convert_to_tensor
+from pslab.graph.dtypes import DType, as_dtype, int64
+from pslab.graph.operation import Operation
+from pslab.graph.ops import infer
+from pslab.graph.registry import NOT_YET, register
+from pslab.graph.shape import TensorShape, scalar
+from pslab.graph.tensor import Tensor
+from pslab.sync.accumulator import Accumulator
+from pslab.sync.queue import TokenQueue
+
+ACCUMULATORS = "sync/accumulator/"
+"""Beginning of the resource key of every accumulator; its name follows."""
+
+QUEUES = "sync/queue/"
+"""Beginning of the resource key of every token queue; its name follows."""
+
+
+def accumulator_apply_gradient(accumulator: str, gradient: Any, local_step: Any, worker: int, name: str | None = None) -> Operation:
+    """An op that hands a gradient in; a stale one is dropped and counted (TensorFlow's ``apply_grad``).
+
+    Args:
+        accumulator: name of the accumulator.
+        gradient: a floating tensor.
+        local_step: int64 scalar, the global step of the parameters that the gradient was computed at.
+        worker: index of the worker, which sets the gradient's place in the sum.
+        name: name of the op.
+
+    Raises:
+        ShapeError: ``local_step`` is no int64 scalar, or the gradient is not floating.
+    """
+    inputs = [convert_to_tensor(gradient), _step(local_step)]
+    return apply_op("AccumulatorApplyGradient", inputs, name, accumulator=accumulator, worker=worker)
+
+
+def accumulator_take_gradient(accumulator: str, num_required: int, dtype: DType | Any, shape: Any, name: str | None = None) -> Tensor:
+    """An op that waits for gradients and gives their mean; the accumulator's global step grows by one (TensorFlow's ``take_grad``).
+
+    Args:
+        accumulator: name of the accumulator.
+        num_required: how many gradients to wait for, at least 1. If more are there, the mean is of all.
+        dtype: element type of the gradients.
+        shape: static shape of the gradients.
+        name: name of the op.
+
+    Raises:
+        ShapeError: ``num_required`` is less than 1.
+    """
+    attrs = {"accumulator": accumulator, "num_required": num_required, "dtype": as_dtype(dtype).name, "shape": TensorShape(shape).dims}
+    return apply("AccumulatorTakeGradient", [], name, **attrs)  # type: ignore[no-any-return]
+
+
+def accumulator_set_global_step(accumulator: str, global_step: Any, name: str | None = None) -> Operation:
+    """An op that sets the step below which gradients are stale (TensorFlow's ``set_global_step``); ``global_step`` is an int64 scalar."""
+    return apply_op("AccumulatorSetGlobalStep", [_step(global_step)], name, accumulator=accumulator)
+
+
+def accumulator_stats(accumulator: str, name: str | None = None) -> Tensor:
+    """An int64 vector of the fields of `pslab.sync.accumulator.AccumulatorStats`: applied, dropped, pending."""
+    return apply("AccumulatorStats", [], name, accumulator=accumulator)  # type: ignore[no-any-return]
+
+
+def token_enqueue(queue: str, token: Any, count: int = 1, name: str | None = None) -> Operation:
+    """An op that puts ``token``, an int64 scalar, into a queue ``count`` times."""
+    return apply_op("TokenEnqueue", [_step(token)], name, queue=queue, count=count)
+
+
+def token_dequeue(queue: str, name: str | None = None) -> Tensor:
+    """An op that waits for a token and takes it; int64 scalar. It fails with `OutOfRangeError` once the queue is closed and empty."""
+    return apply("TokenDequeue", [], name, queue=queue)  # type: ignore[no-any-return]
+
+
+def token_close(queue: str, name: str | None = None) -> Operation:
+    """An op that closes a queue: those who wait for a token get an error."""
+    return apply_op("TokenClose", [], name, queue=queue)
+
+
+def _step(value: Any) -> Tensor:
+    """``value`` as a tensor; a Python number as int64."""
+    return convert_to_tensor(value, int64 if isinstance(value, int) else None)
+
+
+# Shape rules
+
+
+def _infer_apply(op: Operation) -> infer.Inferred:
+    gradient, local_step = op.inputs
+    if not gradient.dtype.is_floating:
+        raise ShapeError(f"a gradient must be floating, not {gradient.dtype.name}")
+    _require_step(local_step)
+    return []
+
+
+def _infer_take(op: Operation) -> infer.Inferred:
+    if op.attrs["num_required"] < 1:
+        raise ShapeError(f"a mean needs at least 1 gradient, not {op.attrs['num_required']}")
+    return [(as_dtype(op.attrs["dtype"]), TensorShape(op.attrs["shape"]))]
+
+
+def _infer_step(op: Operation) -> infer.Inferred:
+    _require_step(op.inputs[0])
+    return []
+
+
+def _require_step(tensor: Tensor) -> None:
+    if tensor.dtype is not int64 or not tensor.shape.is_compatible_with(()):
+        raise ShapeError(f"a step must be an int64 scalar, but {tensor.name} is {tensor.dtype.name} of shape {tensor.shape}")
+
+
+# Kernels
+
+
+def _accumulator(state: Any, name: str) -> Accumulator:
+    return state.resource(ACCUMULATORS + name, Accumulator)  # type: ignore[no-any-return]
+
+
+def _queue(state: Any, name: str) -> TokenQueue:
+    return state.resource(QUEUES + name, TokenQueue)  # type: ignore[no-any-return]
+
+
+def _apply_gradient(state: Any, name: str, xp: Any, gradient: Any, local_step: Any, *, accumulator: str, worker: int) -> None:
+    _accumulator(state, accumulator).apply_grad(worker, int(local_step), gradient)
+
+
+def _take_gradient(state: Any, name: str, xp: Any, *, accumulator: str, num_required: int, dtype: str, shape: Any) -> Any:
+    return _accumulator(state, accumulator).take_grad(num_required)
+
+
+def _set_global_step(state: Any, name: str, xp: Any, step: Any, *, accumulator: str) -> None:
+    _accumulator(state, accumulator).set_global_step(int(step))
+
+
+def _stats(state: Any, name: str, xp: Any, *, accumulator: str) -> Any:
+    return xp.asarray(_accumulator(state, accumulator).stats(), dtype="int64")
+
+
+def _enqueue(state: Any, name: str, xp: Any, token: Any, *, queue: str, count: int) -> None:
+    _queue(state, queue).enqueue_many(int(token), count)
+
+
+def _dequeue(state: Any, name: str, xp: Any, *, queue: str) -> Any:
+    token = _queue(state, queue).dequeue()
+    return token if token is NOT_YET else xp.asarray(token, dtype="int64")
+
+
+def _close(state: Any, name: str, xp: Any, *, queue: str) -> None:
+    _queue(state, queue).close()
+
+
+def _register(type: str, shape_rule: Callable[[Operation], infer.Inferred], kernel: Callable[..., Any], **fields: Any) -> None:
+    register(type, infer=shape_rule, kernel=kernel, stateful=True, **fields)
+
+
+_register("AccumulatorApplyGradient", _infer_apply, _apply_gradient, signals=True)
+_register("AccumulatorTakeGradient", _infer_take, _take_gradient, blocking=True)
+_register("AccumulatorSetGlobalStep", _infer_step, _set_global_step, signals=True)
+_register("AccumulatorStats", lambda op: [(int64, TensorShape([3]))], _stats)
+_register("TokenEnqueue", _infer_step, _enqueue, signals=True, host_only=True)
+_register("TokenDequeue", lambda op: [(int64, scalar())], _dequeue, blocking=True, host_only=True)
+_register("TokenClose", lambda op: [], _close, signals=True, host_only=True)

@@ -1,0 +1,177 @@
+"""The ops of synchronous training, on a task, through compiled programs."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from pslab.errors import OutOfRangeError, ShapeError
+from pslab.graph.graph import Graph
+from pslab.graph.ops.sources import constant, placeholder
+from pslab.graph.registry import op_def
+from pslab.runtime.task import Task
+from pslab.sync.accumulator import Accumulator
+from pslab.sync.ops import (
+    ACCUMULATORS,
+    QUEUES,
+    accumulator_apply_gradient,
+    accumulator_set_global_step,
+    accumulator_stats,
+    accumulator_take_gradient,
+    token_close,
+    token_dequeue,
+    token_enqueue,
+)
+from pslab.sync.queue import TokenQueue
+from pslab.testing.one_task import run
+
+
+@pytest.fixture
+def graph():
+    with Graph().as_default() as graph:
+        yield graph
+
+
+@pytest.fixture
+def task():
+    return Task("localhost:0")
+
+
+@pytest.fixture
+def pool():
+    with ThreadPoolExecutor() as pool:
+        yield pool
+
+
+@pytest.mark.parametrize(
+    ("type", "signals", "blocking"),
+    [
+        ("AccumulatorApplyGradient", True, False),
+        ("AccumulatorTakeGradient", False, True),
+        ("AccumulatorSetGlobalStep", True, False),
+        ("AccumulatorStats", False, False),
+        ("TokenEnqueue", True, False),
+        ("TokenDequeue", False, True),
+        ("TokenClose", True, False),
+    ],
+)
+def test_who_waits_and_who_wakes(type, signals, blocking):
+    definition = op_def(type)
+    assert definition.stateful
+    assert (definition.signals, definition.blocking) == (signals, blocking)
+
+
+def test_apply_take_and_stats(graph, task):
+    gradient, step = placeholder("float32", [2]), placeholder("int64", [])
+    handed_in = [accumulator_apply_gradient("w", gradient, step, worker) for worker in range(2)]
+    take = accumulator_take_gradient("w", 2, "float32", [2])
+    stats = accumulator_stats("w")
+    assert (take.dtype.name, take.shape.as_list(), stats.shape.as_list()) == ("float32", [2], [3])
+    run(task, handed_in[1], feeds={gradient: [3, 5], step: 0})
+    run(task, handed_in[0], feeds={gradient: [1, 1], step: 0})
+    assert run(task, stats).tolist() == [2, 0, 2]
+    mean = run(task, take)
+    assert (mean.dtype, mean.tolist()) == (np.float32, [2, 3])
+    run(task, handed_in[0], feeds={gradient: [9, 9], step: 0})
+    found = run(task, stats)
+    assert (found.dtype, found.tolist()) == (np.int64, [2, 1, 0])
+
+
+def test_set_global_step_makes_gradients_stale(graph, task):
+    run(task, accumulator_set_global_step("w", 5))
+    for step in (4, 5):
+        run(task, accumulator_apply_gradient("w", constant([1.0]), step, 0))
+    assert run(task, accumulator_stats("w")).tolist() == [1, 1, 1]
+    assert run(task, accumulator_stats("another")).tolist() == [0, 0, 0]
+
+
+def test_take_waits_for_the_last_gradient(graph, task, pool):
+    take = accumulator_take_gradient("w", 3, "float32", [1])
+    mean = pool.submit(run, task, take)
+    for worker in range(3):
+        assert not mean.done()
+        run(task, accumulator_apply_gradient("w", constant([float(worker)]), 0, worker))
+    assert mean.result(timeout=30).tolist() == [1.0]
+
+
+def test_tokens_go_to_the_queue_they_are_put_into(graph, task, pool):
+    taken = {worker: pool.submit(run, task, token_dequeue(f"worker:{worker}")) for worker in range(2)}
+    run(task, token_enqueue("worker:1", 8))
+    assert taken[1].result(timeout=30) == 8
+    assert not taken[0].done()
+    run(task, token_enqueue("worker:0", constant(7, "int64"), count=2))
+    found = taken[0].result(timeout=30)
+    assert (found.dtype, found.shape, int(found)) == (np.int64, (), 7)
+    assert run(task, token_dequeue("worker:0")) == 7
+
+
+def test_closing_a_queue_is_an_error_for_those_who_wait(graph, task, pool):
+    dequeue = token_dequeue("worker:0", name="wait")
+    waiting = pool.submit(run, task, dequeue)
+    run(task, token_close("worker:0"))
+    with pytest.raises(OutOfRangeError, match="closed") as caught:
+        waiting.result(timeout=30)
+    assert caught.value.op == "wait"
+
+
+def test_dropped_resources_tell_what_was_in_flight(graph, task, pool):
+    run(task, accumulator_apply_gradient("run1/w", constant([1.0]), 0, 0))
+    run(task, accumulator_apply_gradient("run2/w", constant([1.0]), 0, 0))
+    run(task, token_enqueue("worker:0", 1, count=3))
+    waiting = pool.submit(run, task, accumulator_take_gradient("run1/w", 2, "float32", [1]))
+    (accumulator,) = task.drop_resources(f"{ACCUMULATORS}run1/")
+    assert isinstance(accumulator, Accumulator)
+    assert accumulator.pending() == 1
+    (queue,) = task.drop_resources(QUEUES)
+    assert isinstance(queue, TokenQueue)
+    assert queue.pending() == 3
+    for worker in range(2):  # who waits, waits for the accumulator that is made anew
+        run(task, accumulator_apply_gradient("run1/w", constant([5.0]), 0, worker))
+    assert waiting.result(timeout=30).tolist() == [5.0]
+
+
+def test_a_synchronous_round_of_threads(graph, task):
+    """Three workers and a chief: every worker computes each step once, at the step its token says, and the mean has one gradient of each."""
+    workers, steps = 3, 20
+    gradient, step = placeholder("float64", []), placeholder("int64", [])
+    hand_in = [accumulator_apply_gradient("w", gradient, step, k) for k in range(workers)]
+    wait = [token_dequeue(f"worker:{k}") for k in range(workers)]
+    give = [token_enqueue(f"worker:{k}", step) for k in range(workers)]
+    take = accumulator_take_gradient("w", workers, "float64", [])
+    seen = [[] for _ in range(workers)]
+
+    def work(k):
+        for _ in range(steps):
+            token = run(task, wait[k])
+            seen[k].append(int(token))
+            run(task, hand_in[k], feeds={gradient: 10.0 * int(token) + k, step: token})
+
+    threads = [threading.Thread(target=work, args=[k], daemon=True) for k in range(workers)]
+    for thread in threads:
+        thread.start()
+    means = []
+    for t in range(steps):
+        run(task, *give, feeds={step: t})
+        means.append(float(run(task, take)))
+    for thread in threads:
+        thread.join(30)
+        assert not thread.is_alive()
+    assert seen == [list(range(steps))] * workers
+    assert means == [10.0 * t + 1 for t in range(steps)]
+    assert run(task, accumulator_stats("w")).tolist() == [workers * steps, 0, 0]
+
+
+def test_bad_steps_and_gradients_are_refused_when_built(graph):
+    gradient = constant([1.0])
+    for step in (constant(1), constant([1], "int64"), constant(1.0)):
+        with pytest.raises(ShapeError, match="a step must be an int64 scalar, but Const"):
+            accumulator_apply_gradient("w", gradient, step, 0)
+        with pytest.raises(ShapeError, match="a step must be an int64 scalar"):
+            token_enqueue("q", step)
+    with pytest.raises(ShapeError, match="floating, not int32"):
+        accumulator_apply_gradient("w", constant([1]), 0, 0)
+    with pytest.raises(ShapeError, match="at least 1 gradient, not 0"):
+        accumulator_take_gradient("w", 0, "float32", [1])
