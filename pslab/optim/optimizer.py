@@ -124,22 +124,33 @@ class Optimizer:
         useful = [(gradient, variable) for gradient, variable in pairs if gradient is not None]
         if not useful:
             raise GraphError(f"no gradients for any variable: {', '.join(v.name for _, v in pairs) or 'the list is empty'}")
-        if len({variable for _, variable in useful}) < len(useful):
-            raise GraphError(f"a variable comes twice: {', '.join(v.name for _, v in useful)}", "add its gradients up first")
-        slots = {variable: self._slots_of(variable) for _, variable in useful}
         graph = useful[0][1].graph
         with graph.as_default(), graph.name_scope(name or self._name) as scope:
-            hyper = _HyperParameters(self._rule)
-            updates = []
-            for gradient, variable in useful:
-                rule = hyper.beside(variable)
-                gradient = convert_to_tensor(gradient, like=variable.value())
-                short = f"update_{variable.op.name}/Apply{type(rule).__name__}"
-                updates.append(apply_update(rule, variable, list(slots[variable].values()), gradient, short))
+            updates = self.update(useful)
             train_op = group(updates, name=scope) if global_step is None else _count(global_step, updates, scope)
         if train_op not in graph.get_collection(GraphKeys.TRAIN_OP):
             graph.add_to_collection(GraphKeys.TRAIN_OP, train_op)
         return train_op
+
+    def update(self, grads_and_vars: Iterable[tuple[Tensor, Variable]]) -> list[Tensor]:
+        """The ops of `apply_gradients`, one by one: an update of each variable by its gradient, whose output is the variable's new value.
+
+        Raises:
+            GraphError: a variable comes twice.
+            ShapeError: a gradient has another dtype or shape than its variable.
+        """
+        pairs = list(grads_and_vars)
+        if len({variable for _, variable in pairs}) < len(pairs):
+            raise GraphError(f"a variable comes twice: {', '.join(v.name for _, v in pairs)}", "add its gradients up first")
+        slots = {variable: list(self._slots_of(variable).values()) for _, variable in pairs}
+        hyper = _HyperParameters(self._rule)
+        updates = []
+        for gradient, variable in pairs:
+            rule = hyper.beside(variable)
+            gradient = convert_to_tensor(gradient, like=variable.value())
+            short = f"update_{variable.op.name}/Apply{type(rule).__name__}"
+            updates.append(apply_update(rule, variable, slots[variable], gradient, short))
+        return updates
 
     # Slots
 

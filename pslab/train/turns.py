@@ -96,7 +96,7 @@ class ReplicaTurn:
 
     def take(self) -> bool:
         """One step."""
-        x, y = self._batches.next()
+        x, y = next(self._batches)
         began = perf_counter()
         observed = self._observer.due(began)
         result = (self._observed if observed else self._plain).run((x, y, self._read_step, *self._held))
@@ -163,7 +163,7 @@ class TowersTurn:
 
     def take(self) -> bool:
         """One step of the towers."""
-        feeds = [array for batches in self._batches for array in batches.next()]
+        feeds = [array for batches in self._batches for array in next(batches)]
         began = perf_counter()
         observed = self._observer.due(began)
         result = (self._observed if observed else self._plain).run(feeds)
