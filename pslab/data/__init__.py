@@ -1,0 +1,1 @@
+"""Data sets, and the batches that workers take from them."""
