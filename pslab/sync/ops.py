@@ -164,8 +164,8 @@ def _register(type: str, shape_rule: Callable[[Operation], infer.Inferred], kern
 
 _register("AccumulatorApplyGradient", _infer_apply, _apply_gradient, signals=True)
 _register("AccumulatorTakeGradient", _infer_take, _take_gradient, blocking=True)
-_register("AccumulatorSetGlobalStep", _infer_step, _set_global_step, signals=True)
-_register("AccumulatorStats", lambda op: [(int64, TensorShape([3]))], _stats)
+_register("AccumulatorSetGlobalStep", _infer_step, _set_global_step, signals=True, host_only=True)
+_register("AccumulatorStats", lambda op: [(int64, TensorShape([3]))], _stats, host_only=True)
 _register("TokenEnqueue", _infer_step, _enqueue, signals=True, host_only=True)
 _register("TokenDequeue", lambda op: [(int64, scalar())], _dequeue, blocking=True, host_only=True)
 _register("TokenClose", lambda op: [], _close, signals=True, host_only=True)
