@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from dataclasses import dataclass
+from time import monotonic
 from typing import Protocol
 
 from pslab.errors import PslabError
 
-STOP_LOOK_S = 0.01
+LOOK_S = 0.01
+"""Seconds between two looks at whether a loop has ended."""
 
 
 class Turn(Protocol):
@@ -48,15 +49,13 @@ class Loop:
     Args:
         name: whose loop it is.
         turn: what a turn does.
-        stoppable_in_turn: whether a turn may be cut short: one that waits for others, and whose gradient is lost by the stop anyway.
-        failed: told, in the loop's thread, when a turn failed.
+        makes_updates: whether its turns make updates, for which it needs claims. Where they do not, a stop cuts them short: their gradient is lost anyway.
     """
 
-    def __init__(self, name: str, turn: Turn, stoppable_in_turn: bool, failed: Callable[[], None]) -> None:
-        self._name = name
+    def __init__(self, name: str, turn: Turn, makes_updates: bool = True) -> None:
+        self.name = name
+        self.makes_updates = makes_updates
         self._turn = turn
-        self._stoppable_in_turn = stoppable_in_turn
-        self._failed = failed
         self._stopping = threading.Event()
         self._waiting = False
         self._steps = 0
@@ -67,13 +66,18 @@ class Loop:
         """Begin."""
         self._thread.start()
 
-    def stop(self) -> None:
-        """End after the turn in flight; where it only waits, now. Returns when the loop has ended."""
+    def stop(self, patience: float) -> None:
+        """End after the turn in flight; where it only waits, now. Returns when the loop has ended.
+
+        Args:
+            patience: seconds after which a turn in flight is given up.
+        """
         self._stopping.set()
+        deadline = monotonic() + patience
         while self._thread.is_alive():
-            if self._waiting or self._stoppable_in_turn:
+            if self._waiting or not self.makes_updates or monotonic() > deadline:
                 self._turn.cancel()
-            self._thread.join(STOP_LOOK_S)
+            self._thread.join(LOOK_S)
 
     def status(self) -> LoopStatus:
         """How it fares now."""
@@ -83,7 +87,7 @@ class Loop:
             state = "stopped"
         else:
             state = "waiting" if self._waiting else "running"
-        return LoopStatus(self._name, state, self._steps, self._error)
+        return LoopStatus(self.name, state, self._steps, self._error)
 
     def _run(self) -> None:
         granted = False
@@ -98,7 +102,6 @@ class Loop:
         except PslabError as error:
             if not self._stopping.is_set():
                 self._error = error
-                self._failed()
 
     def _claim(self) -> None:
         self._waiting = True

@@ -22,36 +22,49 @@ _NS = 1e-9
 
 
 class StepRecorder:
-    """Writes the records of one epoch's steps.
+    """Writes the records of one worker's steps in one epoch.
 
     Args:
         recorder: where to.
+        worker: index of the worker.
         epoch: the epoch, which stands for the strategy.
     """
 
-    def __init__(self, recorder: Recorder, epoch: int) -> None:
+    def __init__(self, recorder: Recorder, worker: int, epoch: int) -> None:
         self._recorder = recorder
+        self._worker = worker
         self._epoch = epoch
-        self._steps: dict[int, int] = {}
+        self._steps = 0
+        self._ended = perf_counter()
 
     def record(
-        self, worker: int, global_step: int, loss: Any, metrics: Sequence[Any], staleness: int, divergence: float, times: PhaseTimes, observed: bool
+        self,
+        global_step: int,
+        loss: Any,
+        metrics: Sequence[Any],
+        staleness: int,
+        divergence: float,
+        times: PhaseTimes,
+        paused_ns: int,
+        observed: bool,
     ) -> None:
-        """Write one worker step."""
-        step = self._steps[worker] = self._steps.get(worker, 0) + 1
+        """Write one step, which has just ended; of its time, ``paused_ns`` is not to be counted."""
+        now = perf_counter()
+        self._steps += 1
         self._recorder.append(
             (
                 time(),
-                worker,
-                step,
+                self._worker,
+                self._steps,
                 global_step,
                 self._epoch,
                 float(loss),
                 *(float(m) for m in metrics),
                 staleness,
                 divergence,
+                now - self._ended - paused_ns * _NS,
                 times.compute * _NS,
-                times.wait * _NS,
+                max(0, times.wait - paused_ns) * _NS,
                 times.push * _NS,
                 times.pull * _NS,
                 times.bytes_sent,
@@ -60,6 +73,7 @@ class StepRecorder:
                 observed,
             )
         )
+        self._ended = now
 
 
 class ReplicaTurn:
@@ -69,7 +83,6 @@ class ReplicaTurn:
         self._session = session
         self._batches = batches
         self._records = records
-        self._worker = graph.replica.worker
         self._task = task
         tower = graph.replica.tower
         granted = [] if graph.granted is None else [graph.granted]
@@ -102,10 +115,9 @@ class ReplicaTurn:
         result = (self._observed if observed else self._plain).run((x, y, self._read_step, *self._held))
         stale, next_step, paused, loss, *rest = result.values
         metrics, self._held = rest[: self._metrics], rest[self._metrics : self._metrics + self._parameters]
-        times = result.times[self._task]
-        times.wait = max(0, times.wait - (int(paused) - self._paused_ns))
         divergence = relative_distance(result.values[self._fetched :]) if observed else np.nan
-        self._records.record(self._worker, int(next_step), loss, metrics, int(stale), divergence, times, observed)
+        stood = int(paused) - self._paused_ns
+        self._records.record(int(next_step), loss, metrics, int(stale), divergence, result.times[self._task], stood, observed)
         self._observer.note(began, perf_counter(), observed)
         self._read_step, self._paused_ns = np.asarray(next_step), int(paused)
         return self._claim is None or bool(rest[self._metrics + self._parameters])
@@ -140,7 +152,7 @@ class ChiefTurn:
 class TowersTurn:
     """The client's step of some towers."""
 
-    def __init__(self, graph: TowersGraph, step: TowersStep, session: Session, batches: Sequence[Batches], records: StepRecorder) -> None:
+    def __init__(self, graph: TowersGraph, step: TowersStep, session: Session, batches: Sequence[Batches], records: Sequence[StepRecorder]) -> None:
         self._session = session
         self._batches = batches
         self._records = records
@@ -169,11 +181,11 @@ class TowersTurn:
         result = (self._observed if observed else self._plain).run(feeds)
         stale, next_step, granted, *values = result.values[: self._fetched]
         divergence = relative_distance(result.values[self._fetched :]) if observed else np.nan
-        for i, worker in enumerate(self._workers):
-            loss, *metrics = values[i * (self._metrics + 1) : (i + 1) * (self._metrics + 1)]
+        width = self._metrics + 1
+        for i, (worker, records) in enumerate(zip(self._workers, self._records, strict=True)):
+            loss, *metrics = values[i * width : (i + 1) * width]
             times = result.times[f"worker:{worker}"]
-            times.wait = max(0, times.wait - self._paused)
-            self._records.record(worker, int(next_step), loss, metrics, int(stale), divergence, times, observed)
+            records.record(int(next_step), loss, metrics, int(stale), divergence, times, self._paused, observed)
         self._observer.note(began, perf_counter(), observed)
         self._paused = 0
         return bool(granted)

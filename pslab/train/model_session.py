@@ -1,0 +1,98 @@
+"""A job's model at rest: initialise, look at, test, save and restore its parameters, without training it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from pslab.checkpoint.saver import Saver
+from pslab.errors import UsageError
+from pslab.graph.variables import global_variables, is_variable_initialized, variables_initializer
+from pslab.runtime.session import Session
+from pslab.train.job import Job
+from pslab.train.replica import build_replica
+
+CHUNK = 1024
+"""Examples that are tested at a time."""
+
+
+class ModelSession:
+    """The chief's view of the model.
+
+    Args:
+        job: what it is a model of.
+        target: the chief's own server.
+    """
+
+    def __init__(self, job: Job, target: str) -> None:
+        self.job = job
+        self._replica = replica = build_replica(job, 0)
+        with replica.on_worker():
+            replica.optimizer.update(zip(replica.gradients, replica.variables, strict=True))  # makes the slots
+            self._variables = global_variables()
+            self._init = variables_initializer(self._variables)
+            self._known = [is_variable_initialized(v) for v in self._variables]
+            self._saver = Saver(self._variables, max_to_keep=0)
+        self._session = Session(target, replica.graph)
+
+    def initialise(self) -> None:
+        """Give all variables their initial values: parameters by the model's seed, slots, the global step 0."""
+        self._session.run(self._init)
+
+    def initialised(self) -> bool:
+        """Whether all variables have a value."""
+        return all(self._session.run(self._known))
+
+    def global_step(self) -> int:
+        """How many updates were made."""
+        return int(self._session.run(self._replica.global_step))
+
+    def parameters(self) -> dict[str, np.ndarray[Any, Any]]:
+        """The values of the trained variables, by name."""
+        values = self._session.run(list(self._replica.variables))
+        return {v.op.name: value for v, value in zip(self._replica.variables, values, strict=True)}
+
+    def evaluate(self, x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> dict[str, float]:
+        """Loss and metrics over examples: means over chunks, weighted by their size."""
+        tower = self._replica.tower
+        fetches = {"loss": tower.loss, **tower.metrics}
+        totals = dict.fromkeys(fetches, 0.0)
+        for start in range(0, len(x), CHUNK):
+            part = slice(start, start + CHUNK)
+            values = self._session.run(fetches, {tower.x: x[part], tower.y: y[part]})
+            for name, value in values.items():
+                totals[name] += float(value) * len(x[part])
+        return {name: total / len(x) for name, total in totals.items()}
+
+    def predict(self, x: np.ndarray[Any, Any]) -> dict[str, np.ndarray[Any, Any]]:
+        """The model's outputs for examples, by name.
+
+        Raises:
+            UsageError: the model has none.
+        """
+        outputs: Mapping[str, Any] = self._replica.tower.outputs
+        if not outputs:
+            raise UsageError(
+                f"model {self.job.model.name!r} names no outputs",
+                "let its function return one with its metrics: {'accuracy': …, 'prediction': pslab.argmax(logits, 1)}",
+            )
+        parts = [self._session.run(dict(outputs), {self._replica.tower.x: x[i : i + CHUNK]}) for i in range(0, len(x), CHUNK)]
+        return {name: np.concatenate([p[name] for p in parts]) for name in outputs}
+
+    def save(self, prefix: str) -> str:
+        """Write all variables, slots and the global step among them, to a checkpoint; returns its prefix."""
+        return self._saver.save(self._session, prefix)
+
+    def restore(self, prefix: str) -> None:
+        """Read all variables from a checkpoint.
+
+        Raises:
+            OpError: the checkpoint is not there, broken, or of another model; the variables are as they were.
+        """
+        self._saver.restore(self._session, prefix)
+
+    def close(self) -> None:
+        """Let go of the tasks."""
+        self._session.close()

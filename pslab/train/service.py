@@ -1,0 +1,225 @@
+"""What a task of a training cluster can be asked to do. One object per task; every method is called from outside, by name."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import pslab.graph.ops  # noqa: F401  (every task must know every op)
+from pslab.data.batches import Batches
+from pslab.errors import FailedPreconditionError
+from pslab.runtime.session import Session
+from pslab.runtime.targets import publish, withdraw
+from pslab.runtime.task_server import TaskServer
+from pslab.sync.claim_ops import claims_of
+from pslab.sync.ops import ACCUMULATORS, QUEUES
+from pslab.trace.recorder import Fetched, Recorder
+from pslab.trace.records import step_dtype
+from pslab.train import between_graph, in_graph
+from pslab.train.job import CHIEF, CLIENT, Job
+from pslab.train.loop import Loop, LoopStatus
+from pslab.train.model_session import ModelSession
+from pslab.train.strategy import Replication, Sync
+from pslab.train.turns import ChiefTurn, ReplicaTurn, StepRecorder, TowersTurn
+
+GLOBAL_STEP = "global_step"
+"""Name of the variable that counts the updates."""
+RECORDS = 200_000
+"""Step records that a task keeps: some 25 MB, and at full speed more than a minute."""
+
+
+class Progress(NamedTuple):
+    """How far a training is.
+
+    Attributes:
+        global_step: updates that were made.
+        granted: updates that were made or are being made.
+    """
+
+    global_step: int
+    granted: int
+
+
+class TaskService:
+    """A task: its server on the data plane, and its training loops.
+
+    Args:
+        name: the task's name.
+        host: address to listen on.
+        secret: what peers must prove to know.
+        resolve: from a task's name to its server's address.
+        ssl_contexts: (for listening, for connecting), or None.
+
+    Attributes:
+        address: where its server listens.
+    """
+
+    def __init__(self, name: str, *, host: str, secret: bytes, resolve: Callable[[str], str], ssl_contexts: Any = None) -> None:
+        self._name = name
+        self._tasks: list[str] = [name]
+        self._server = TaskServer(name, tasks=self._tasks, resolve=resolve, host=host, secret=secret, ssl_contexts=ssl_contexts)
+        self.address = self._server.address.to_string()
+        publish(self.address, self._server)
+        self._lock = threading.Lock()
+        self._data: tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]] | None = None
+        self._loops: list[Loop] = []
+        self._sessions: list[Session] = []
+        self._recorder = Recorder(step_dtype(), RECORDS)
+        self._model: ModelSession | None = None
+
+    def close(self) -> None:
+        """End the loops and stop serving."""
+        self.stop(patience=0)
+        if self._model is not None:
+            self._model.close()
+        withdraw(self.address)
+        self._server.close()
+
+    # Training
+
+    def load(self, x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> None:
+        """Keep the training examples that this task's loops take batches from."""
+        self._data = (x, y)
+
+    def clear_records(self, metrics: tuple[str, ...]) -> None:
+        """Forget the step records, and make room for those of a model with these metrics."""
+        self._recorder = Recorder(step_dtype(metrics), RECORDS)
+
+    def start(self, job: Job) -> None:
+        """Build this task's part of the job, and begin its loops.
+
+        Raises:
+            PslabError: the graph cannot be built or placed, or a task that is needed cannot be reached.
+        """
+        with self._lock:
+            self._tasks[:] = job.task_names
+            try:
+                self._loops = self._build(job)
+            except BaseException:
+                self._close_sessions()
+                raise
+            for loop in self._loops:
+                loop.start()
+
+    def _build(self, job: Job) -> list[Loop]:
+        sync = isinstance(job.strategy.update, Sync)
+        if job.strategy.replication is Replication.IN_GRAPH:
+            return self._towers(job, sync) if self._name == CLIENT else []
+        kind, _, index = self._name.partition(":")
+        if kind != "worker":
+            return []
+        loops = []
+        if sync and self._name == CHIEF:
+            chief = between_graph.chief(job)
+            loops.append(Loop("chief", ChiefTurn(chief, self._session(chief.graph))))
+        worker = int(index)
+        graph = between_graph.sync_replica(job, worker) if sync else between_graph.async_replica(job, worker)
+        session = self._session(graph.replica.graph)
+        turn = ReplicaTurn(graph, session, self._batches(job, worker), StepRecorder(self._recorder, worker, job.epoch), self._name)
+        loops.append(Loop(self._name, turn, makes_updates=not sync))
+        return loops
+
+    def _towers(self, job: Job, sync: bool) -> list[Loop]:
+        graph = in_graph.sync_towers(job) if sync else in_graph.async_towers(job)
+        loops = []
+        for step in graph.steps:
+            batches = [self._batches(job, worker) for worker in step.workers]
+            records = [StepRecorder(self._recorder, worker, job.epoch) for worker in step.workers]
+            turn = TowersTurn(graph, step, self._session(graph.replica.graph), batches, records)
+            loops.append(Loop("client" if sync else f"tower:{step.workers[0]}", turn))
+        return loops
+
+    def _session(self, graph: Any) -> Session:
+        session = Session(self.address, graph)
+        self._sessions.append(session)
+        return session
+
+    def _batches(self, job: Job, worker: int) -> Batches:
+        if self._data is None:
+            raise FailedPreconditionError(f"{self._name} has no data to train on")
+        batches = Batches(*self._data, job.batch_size, job.data_seed, worker, job.workers)
+        batches.seek(job.first_step)
+        return batches
+
+    def stop_updates(self, patience: float) -> None:
+        """End the loops that make updates, each after its turn in flight, or after ``patience`` seconds."""
+        with self._lock:
+            for loop in self._loops:
+                if loop.makes_updates:
+                    loop.stop(patience)
+
+    def stop(self, patience: float = 0.0) -> None:
+        """End all loops."""
+        with self._lock:
+            for loop in self._loops:
+                loop.stop(patience)
+            self._close_sessions()
+
+    def _close_sessions(self) -> None:
+        for session in self._sessions:
+            session.close()
+        self._sessions = []
+
+    def loops(self) -> list[LoopStatus]:
+        """How the loops of this task fare."""
+        return [loop.status() for loop in self._loops]
+
+    def records(self, cursor: int) -> Fetched:
+        """The step records since ``cursor``."""
+        return self._recorder.since(cursor)
+
+    # The state that training keeps on a ps
+
+    def begin(self, epoch: int, granted: int) -> None:
+        """Let a new epoch's loops claim updates, from global step ``granted`` on; the loops of earlier ones are refused from now on."""
+        task = self._server.task
+        with task.monitor:
+            claims_of(task).begin(epoch, granted)
+            task.monitor.notify_all()
+
+    def limit(self, updates: int) -> int:
+        """Let updates be claimed up to global step ``updates``; returns how many are claimed."""
+        task = self._server.task
+        with task.monitor:
+            claims = claims_of(task)
+            claims.limit = updates
+            task.monitor.notify_all()
+            return claims.granted
+
+    def pause(self) -> None:
+        """Let no further update be claimed."""
+        self.limit(0)
+
+    def progress(self) -> Progress:
+        """How far the training is."""
+        task = self._server.task
+        with task.monitor:
+            return Progress(int(task.variables.read(GLOBAL_STEP)), claims_of(task).granted)
+
+    def drop(self, epoch: int) -> int:
+        """Forget the accumulators and token queues of an epoch; returns how many gradients they held."""
+        name = between_graph.resources_of(epoch)
+        self._server.task.drop_resources(QUEUES + name)
+        return sum(accumulator.pending() for accumulator in self._server.task.drop_resources(ACCUMULATORS + name))
+
+    # The model, at the chief
+
+    def model(self, job: Job) -> None:
+        """Take on the model of a job."""
+        self._tasks[:] = job.task_names
+        if self._model is not None:
+            self._model.close()
+        self._model = ModelSession(job, self.address)
+
+    def ask(self, method: str, **arguments: Any) -> Any:
+        """Call a method of the `ModelSession`.
+
+        Raises:
+            FailedPreconditionError: this task has no model.
+        """
+        if self._model is None:
+            raise FailedPreconditionError(f"{self._name} has no model")
+        return getattr(self._model, method)(**arguments)
