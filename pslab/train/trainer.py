@@ -97,9 +97,9 @@ class Trainer:
         self._batch_size = _batch_size(batch_size, cluster.workers, dataset)
         self._data_seed = data_seed
         self._features = Features.of(dataset.x_train, dataset.y_train)
-        self._metrics = tuple(try_out(model, self._features).metrics)
+        self.metric_names = tuple(try_out(model, self._features).metrics)
         self.strategies: list[Strategy] = []
-        self._history = History(self._metrics)
+        self._history = History(self.metric_names)
         self._lock = threading.RLock()
         self._changed = threading.Condition()
         self._state, self._message = "idle", ""
@@ -126,8 +126,9 @@ class Trainer:
         if steps < 1:
             raise UsageError(f"steps must be at least 1, found {steps}")
         with self._lock:
-            running = self._state == "running"
-            self._target = (self._target if running else self._look().granted) + steps
+            progress = self._look()
+            begun = progress.granted if self._active else progress.global_step
+            self._target = (self._target if self._state == "running" else begun) + steps
             self._go()
 
     def pause(self) -> None:
@@ -321,8 +322,8 @@ class Trainer:
     def _set_up(self, keep_records: bool = False) -> None:
         """Give the tasks their data, and the chief its model."""
         if not keep_records:
-            self._history = History(self._metrics)
-            self._cluster.call_all("clear_records", metrics=self._metrics)
+            self._history = History(self.metric_names)
+            self._cluster.call_all("clear_records", metrics=self.metric_names)
         self._load(self._drivers())
         self._cluster.call(CHIEF, "model", job=self.job())
 

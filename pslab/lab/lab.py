@@ -1,0 +1,361 @@
+"""The lab: what a notebook holds. Each verb of ``%pslab`` is a method here."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pslab.data.datasets import Dataset, load
+from pslab.errors import FailedPreconditionError, UsageError
+from pslab.lab.lab_cluster import LabCluster
+from pslab.lab.tables import metrics_table
+from pslab.train.model import Build, Model
+from pslab.train.models import by_name
+from pslab.train.plans import mode_plan
+from pslab.train.strategy import Strategy, Update
+from pslab.train.trainer import Trainer
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.figure import Figure
+
+    from pslab.graph.plan import StepPlan
+
+
+@dataclass(frozen=True)
+class LoopState:
+    """A loop of the training, for people.
+
+    Attributes:
+        name: the task it belongs to, or ``"chief"``.
+        state: what it does.
+        step: steps it made since the last change of mode.
+    """
+
+    name: str
+    state: str
+    step: int
+
+
+@dataclass(frozen=True)
+class LabStatus:
+    """How the lab's training fares.
+
+    Attributes:
+        state: ``"idle"``, ``"running"``, ``"paused"``, ``"done"`` or ``"failed"``.
+        message: why it is paused or failed.
+        replication: ``"between-graph"`` or ``"in-graph"``.
+        update: ``"sync"`` or ``"async"``.
+        global_step: updates that were made.
+        target_step: updates that are to be made.
+        workers: the loops.
+        loss: mean loss of the last steps; NaN before the first.
+        metrics: mean metrics of the last steps.
+        steps_per_s: worker steps per second over the last steps.
+        dropped: gradients in flight that changes of mode dropped.
+        dataset: name of the data.
+        model: name of the model.
+    """
+
+    state: str
+    message: str
+    replication: str
+    update: str
+    global_step: int
+    target_step: int
+    workers: tuple[LoopState, ...]
+    loss: float
+    metrics: Mapping[str, float]
+    steps_per_s: float
+    dropped: int
+    dataset: str
+    model: str
+
+
+RECENT = 100
+"""Steps that a status is a mean over."""
+
+
+class Lab:
+    """A cluster, a data set, a model and a mode: everything that is trained and looked at.
+
+    What is not said is chosen: the digits, an MLP, between-graph async. Anything may be said again at any time; what does not fit is refused, and
+    everything stays as it was.
+
+    Attributes:
+        cluster: the cluster, to be started, scaled, hurt and stopped.
+    """
+
+    def __init__(self) -> None:
+        self.cluster = LabCluster(self._leave, self._resized)
+        self._dataset: Dataset | None = None
+        self._batch_size = 64
+        self._data_seed = 0
+        self._model: Model | None = None
+        self._model_name: str | Build = "mlp"
+        self._model_options: dict[str, Any] = {}
+        self._strategy = Strategy()
+        self._trainer: Trainer | None = None
+        self._lock = threading.RLock()
+
+    # What to train
+
+    def data(self, source: Any = "digits", *, batch_size: int = 64, seed: int = 0) -> Dataset:
+        """Choose the data: a name, a `Dataset`, or arrays ``(x, y)``. A training that was begun on other data is given up.
+
+        Args:
+            source: ``"digits"``, or arrays with one example per row.
+            batch_size: examples per worker and step.
+            seed: seed of the order of the examples.
+
+        Raises:
+            UsageError: it is no data.
+        """
+        dataset = load(source)
+        if not 1 <= batch_size <= len(dataset.x_train):
+            raise UsageError(f"batch_size must be from 1 to {len(dataset.x_train)}, the number of examples to train on; found {batch_size}")
+        with self._lock:
+            if self._model is not None:
+                _model(self._model_name, dataset, self._model_options)
+            self._leave()
+            self._dataset, self._batch_size, self._data_seed = dataset, batch_size, seed
+            self._model = None
+        return dataset
+
+    def model(
+        self,
+        source: str | Build = "mlp",
+        *,
+        hidden: Sequence[int] = (128,),
+        optimizer: str | Callable[[], Any] = "sgd",
+        learning_rate: float = 0.1,
+        seed: int = 0,
+    ) -> Model:
+        """Choose the model. It is tried out at once; a training of another model is given up.
+
+        Args:
+            source: ``"mlp"``, ``"logistic"``, or a function ``(x, y) -> (loss, {"accuracy": tensor, …})``.
+            hidden: widths of the MLP's hidden layers.
+            optimizer: ``"sgd"``, ``"momentum"``, ``"adagrad"``, ``"rmsprop"``, ``"adam"``, or a function that makes an optimizer.
+            learning_rate: for an optimizer given by name.
+            seed: seed of the initial parameters.
+
+        Raises:
+            UsageError: the model cannot be built or trained on the data; the one before stays.
+        """
+        options = {"hidden": tuple(hidden), "optimizer": optimizer, "learning_rate": learning_rate, "seed": seed}
+        with self._lock:
+            model = _model(source, self._the_dataset(), options)
+            self._leave()
+            self._model, self._model_name, self._model_options = model, source, options
+        return model
+
+    def mode(self, strategy: Strategy | None = None, *, replication: str | None = None, update: Update | None = None) -> Strategy:
+        """Choose how the replicas work together; also while they train, from the next step on. What is not given stays.
+
+        Raises:
+            UsageError: there is no such mode, or it does not fit the cluster; the one before stays.
+        """
+        with self._lock:
+            wanted = strategy or Strategy(
+                self._strategy.replication if replication is None else replication,  # type: ignore[arg-type]
+                self._strategy.update if update is None else update,
+            )
+            if self.cluster.running:
+                wanted.check(self.cluster.workers)
+            if self._trainer is not None:
+                self._trainer.set_strategy(wanted)
+            self._strategy = wanted
+        return wanted
+
+    # Training
+
+    def train(self, steps: int = 500, *, wait: bool = False) -> LabStatus:
+        """Make ``steps`` more updates of the model, in the background; with ``wait``, come back when they are made."""
+        with self._lock:
+            self._begun().train(steps)
+        return self.wait() if wait else self.status()
+
+    def pause(self) -> LabStatus:
+        """Let no further update begin."""
+        self._training().pause()
+        return self.status()
+
+    def resume(self) -> LabStatus:
+        """Go on after a pause, or after a failure."""
+        self._training().resume()
+        return self.status()
+
+    def step(self, n: int = 1) -> LabStatus:
+        """Make exactly ``n`` updates, and be paused."""
+        self._begun().step(n)
+        return self.status()
+
+    def stop(self) -> LabStatus:
+        """End the training; the parameters stay."""
+        self._training().stop()
+        return self.status()
+
+    def reset(self) -> LabStatus:
+        """Back to the initial parameters and global step 0, with no records."""
+        self._training().reset()
+        return self.status()
+
+    def wait(self, step: int | None = None, timeout: float | None = None) -> LabStatus:
+        """Wait until global step ``step``, or until the training is no longer running. An interrupt ends the waiting, not the training."""
+        self._training().wait(step, timeout)
+        return self.status()
+
+    async def until(self, step: int | None = None, timeout: float | None = None) -> LabStatus:
+        """Like `wait`, but lets the notebook's widgets answer meanwhile: ``await lab.until(step=200)``."""
+        await asyncio.to_thread(self._training().wait, step, timeout)
+        return self.status()
+
+    # Looking
+
+    def status(self) -> LabStatus:
+        """How the training fares."""
+        trainer = self._trainer
+        dataset = self._dataset.name if self._dataset is not None else "digits"
+        model = self._model_name if isinstance(self._model_name, str) else getattr(self._model_name, "__name__", "model")
+        if trainer is None:
+            strategy = self._strategy
+            state = ("idle", "", str(strategy.replication), str(strategy.update), 0, 0, ())
+            return LabStatus(*state, float("nan"), {}, float("nan"), 0, dataset, model)
+        now = trainer.status()
+        loops = tuple(LoopState(loop.name, loop.state, loop.steps) for loop in now.loops)
+        table = metrics_table(trainer.records()[-RECENT:], trainer.strategies)
+        means = {name: float(table[name].mean()) for name in trainer.metric_names} if len(table) else {}
+        wall = float(table["wall"].mean()) if len(table) else float("nan")
+        return LabStatus(
+            now.state,
+            now.message,
+            str(now.strategy.replication),
+            str(now.strategy.update),
+            now.global_step,
+            now.target_step,
+            loops,
+            float(table["loss"].mean()) if len(table) else float("nan"),
+            means,
+            self.cluster.workers / wall if wall > 0 else float("nan"),
+            now.dropped,
+            dataset,
+            model,
+        )
+
+    def metrics(self) -> pandas.DataFrame:
+        """One row per worker step: when, who, in which mode, loss, metrics, staleness, divergence, seconds and bytes."""
+        trainer = self._trainer
+        return metrics_table(trainer.records(), trainer.strategies) if trainer is not None else metrics_table(None, [])
+
+    def plot(self, path: str | Path | None = None) -> Figure:
+        """Draw loss, divergence, bytes per step and time per step; write the picture to ``path`` if one is given."""
+        from pslab.lab.figures import training_figure
+
+        figure = training_figure(self.metrics())
+        if path is not None:
+            figure.savefig(Path(path).expanduser())
+        return figure
+
+    def evaluate(self) -> dict[str, float]:
+        """Loss and metrics on the test set, with the parameters as they are now."""
+        return self._begun().evaluate()
+
+    def predict(self, x: Any = None, *, n: int = 10) -> dict[str, np.ndarray[Any, Any]]:
+        """The model's outputs for examples: ``x``, or the first ``n`` of the test set, whose targets come along as ``"target"``."""
+        trainer = self._begun()
+        if x is not None:
+            return trainer.predict(np.asarray(x))
+        dataset = self._the_dataset()
+        return {**trainer.predict(dataset.x_test[:n]), "target": dataset.y_test[:n]}
+
+    def graph(self) -> StepPlan:
+        """The plan of a step of the present mode: which task runs which ops, and what travels between them."""
+        return mode_plan(self._job_or_sketch())
+
+    def placement(self) -> str:
+        """The device of each op of the present mode, as TensorFlow's ``log_device_placement`` prints it."""
+        plan = self.graph()
+        nodes = [n for part in plan.partitions.values() for stage in part.stages for n in (*stage.nodes, *stage.waits)]
+        return "\n".join(f"{n.name}: ({n.type}): {n.device}" for n in nodes)
+
+    # Keeping
+
+    def save(self, prefix: str | Path) -> str:
+        """Write parameters, slots and the global step to a checkpoint; returns its path."""
+        return self._begun().save(str(prefix))
+
+    def restore(self, prefix: str | Path) -> LabStatus:
+        """Go back to a checkpoint, at a boundary between steps if the training runs."""
+        self._begun().restore(str(prefix))
+        return self.status()
+
+    # Parts
+
+    def _the_dataset(self) -> Dataset:
+        if self._dataset is None:
+            self._dataset = load("digits")
+        return self._dataset
+
+    def _begun(self) -> Trainer:
+        """The trainer, made if there is none yet.
+
+        Raises:
+            FailedPreconditionError: there is no cluster.
+        """
+        with self._lock:
+            cluster = self.cluster.require()
+            if self._trainer is None:
+                dataset = self._the_dataset()
+                if self._model is None:
+                    self._model = _model(self._model_name, dataset, self._model_options)
+                self._trainer = Trainer(cluster, dataset, self._model, self._strategy, self._batch_size, self._data_seed)
+            return self._trainer
+
+    def _training(self) -> Trainer:
+        self.cluster.require()
+        if self._trainer is None:
+            raise FailedPreconditionError("nothing was trained yet", "lab.train(steps=500), or %pslab train --steps 500")
+        return self._trainer
+
+    def _leave(self) -> None:
+        """Give up the present training."""
+        if self._trainer is not None:
+            self._trainer.close()
+            self._trainer = None
+
+    def _resized(self, scale: Callable[[], None]) -> None:
+        """Let ``scale`` change the cluster; a training moves along."""
+        if self._trainer is None:
+            scale()
+        else:
+            self._trainer.resize(scale)
+
+    def _job_or_sketch(self) -> Any:
+        from pslab.train.plans import sketch
+
+        if self._trainer is not None:
+            return self._trainer.job()
+        dataset = self._the_dataset()
+        model = self._model or _model(self._model_name, dataset, self._model_options)
+        ps, workers = (self.cluster.ps, self.cluster.workers) if self.cluster.running else (1, 2)
+        return sketch(model, dataset, self._strategy, ps, workers)
+
+
+def _model(source: str | Build, dataset: Dataset, options: Mapping[str, Any]) -> Model:
+    """A model that was tried out on the data's features."""
+    from pslab.train.model import Features, try_out
+
+    options = dict(options)
+    hidden = options.pop("hidden", (128,))
+    build = by_name(source, dataset.classes, hidden) if isinstance(source, str) else source
+    name = source if isinstance(source, str) else getattr(source, "__name__", "model")
+    model = Model(build, name, **options)
+    try_out(model, Features.of(dataset.x_train, dataset.y_train))
+    return model

@@ -1,0 +1,107 @@
+"""The lab's cluster: started, scaled, hurt and stopped by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from pslab.errors import FailedPreconditionError, UsageError
+
+if TYPE_CHECKING:
+    from pslab.cluster import Cluster, ClusterStatus
+
+
+class LabCluster:
+    """At most one running `Cluster`.
+
+    Args:
+        leave: called before the cluster goes away: what trains on it is given up.
+        resized: called with the scaling itself, to be done while nothing trains.
+    """
+
+    def __init__(self, leave: Callable[[], None], resized: Callable[[Callable[[], None]], None]) -> None:
+        self._leave = leave
+        self._resized = resized
+        self._cluster: Cluster | None = None
+
+    @property
+    def running(self) -> bool:
+        """Whether there is a cluster."""
+        return self._cluster is not None
+
+    @property
+    def ps(self) -> int:
+        """Number of parameter servers; 0 without a cluster."""
+        return self._cluster.ps if self._cluster is not None else 0
+
+    @property
+    def workers(self) -> int:
+        """Number of workers; 0 without a cluster."""
+        return self._cluster.workers if self._cluster is not None else 0
+
+    def start(
+        self,
+        ps: int = 1,
+        workers: int = 2,
+        *,
+        processes: bool | None = None,
+        address: str | None = None,
+        memory_limit: int | str | None = None,
+    ) -> ClusterStatus:
+        """Bring a cluster up. If one is running already, it stays as it is, and is reported.
+
+        Args:
+            ps: number of parameter servers.
+            workers: number of workers.
+            processes: a process per task; False for threads of one process; None chooses by the memory there is.
+            address: of a Dask scheduler that is running already, whose workers are to host the tasks.
+            memory_limit: bytes that all tasks together may use, such as ``"2GB"``; the machine's (or the container's) by default.
+        """
+        from pslab.cluster import Cluster
+
+        if self._cluster is None:
+            cluster = Cluster(ps, workers, processes=processes, address=address, memory_limit=memory_limit)
+            cluster.start()
+            self._cluster = cluster
+        return self._cluster.status()
+
+    def stop(self) -> None:
+        """Take the cluster down, and with it a training that runs. Without a cluster, nothing happens."""
+        if self._cluster is not None:
+            cluster, self._cluster = self._cluster, None
+            try:
+                self._leave()
+            finally:
+                cluster.stop()
+
+    def status(self) -> ClusterStatus:
+        """Its tasks: who is where, and how they fare."""
+        return self.require().status()
+
+    def scale(self, ps: int | None = None, workers: int | None = None) -> ClusterStatus:
+        """Change the number of tasks. A training goes on with its parameters spread anew.
+
+        Raises:
+            UsageError: a number is less than 1.
+        """
+        cluster = self.require()
+        for name, number in (("ps", ps), ("workers", workers)):
+            if number is not None and number < 1:
+                raise UsageError(f"{name} must be at least 1, found {number}")
+        if (ps or cluster.ps, workers or cluster.workers) != (cluster.ps, cluster.workers):
+            self._resized(lambda: cluster.scale(ps=ps, workers=workers))
+        return cluster.status()
+
+    def kill(self, task: str) -> None:
+        """End a task's process with SIGKILL, as a crash would. It comes back under its name; a worker goes on, a ps has lost its parameters."""
+        self.require().kill(task)
+
+    def require(self) -> Cluster:
+        """The running cluster.
+
+        Raises:
+            FailedPreconditionError: there is none.
+        """
+        if self._cluster is None:
+            raise FailedPreconditionError("there is no cluster", "lab.cluster.start(ps=1, workers=2), or %pslab cluster start")
+        return self._cluster
