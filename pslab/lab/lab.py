@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from pslab.graph.plan import StepPlan
+    from pslab.trace.recorder import Records
 
 
 @dataclass(frozen=True)
@@ -204,7 +205,7 @@ class Lab:
 
     def reset(self) -> LabStatus:
         """Back to the initial parameters and global step 0, with no records."""
-        self._training().reset()
+        self._begun().reset()
         return self.status()
 
     def wait(self, step: int | None = None, timeout: float | None = None) -> LabStatus:
@@ -253,6 +254,10 @@ class Lab:
         """One row per worker step: when, who, in which mode, loss, metrics, staleness, divergence, seconds and bytes."""
         trainer = self._trainer
         return metrics_table(trainer.records(), trainer.strategies) if trainer is not None else metrics_table(None, [])
+
+    def records(self) -> Records:
+        """The raw step records, by time: a structured array (`pslab.trace.records.step_dtype`)."""
+        return self._training().records()
 
     def plot(self, path: str | Path | None = None) -> Figure:
         """Draw loss, divergence, bytes per step and time per step; write the picture to ``path`` if one is given."""
