@@ -214,7 +214,7 @@ class _Compiler:
         return kernel if device.device in ("CPU:0", "GPU:0") else _on(device, kernel)
 
     def _kernel_name(self, node: Node) -> str:
-        return self._constant(node.type, self._kernel(node))
+        return self._constant(node.type.lower(), self._kernel(node))
 
     def _backend(self, node: Node) -> ArrayBackend:
         return backend(_device_of(node))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Any
 
-from pslab.errors import PslabError, UnavailableError
+from pslab.errors import CancelledError, PslabError, UnavailableError
 from pslab.execution.compiler import Program
 from pslab.graph.plan import Cut, Partition
 from pslab.runtime.client_session import ClientSession
@@ -80,12 +80,9 @@ class TaskServer:
         client = _Client(self, channel)
         try:
             while True:
-                message = channel.recv()
-                if message.kind == Kind.CLOSE:
-                    return
-                client.handle(message)
-        except UnavailableError:
-            return  # the peer is gone, and with it whoever wanted an answer
+                client.handle(channel.recv())
+        except (UnavailableError, CancelledError):
+            return  # the peer is gone, or this server is being closed
         finally:
             client.close()
 

@@ -81,12 +81,12 @@ class Strategy:
         return f"{self.replication} {self.update}"
 
 
-ALL_MODES = tuple(Strategy(r, u) for r in (Replication.BETWEEN_GRAPH, Replication.IN_GRAPH) for u in (Async(), Sync()))
-"""The four modes: each replication with each update rule."""
-
-
 def _replication(value: str) -> Replication:
     try:
         return Replication(str(value).replace("_", "-").lower())
     except ValueError:
         raise UsageError(f"replication must be {' or '.join(Replication)}, found {value!r}") from None
+
+
+ALL_MODES = tuple(Strategy(r, u) for r in (Replication.BETWEEN_GRAPH, Replication.IN_GRAPH) for u in (Async(), Sync()))
+"""The four modes: each replication with each update rule."""

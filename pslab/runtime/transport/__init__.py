@@ -1,0 +1,9 @@
+"""The data plane: how tasks send each other messages. Blocking sockets, a thread per connection."""
+
+from pslab.runtime.transport.address import Address
+from pslab.runtime.transport.channel import Channel
+from pslab.runtime.transport.dialing import connect
+from pslab.runtime.transport.listener import Listener
+from pslab.runtime.transport.message import Kind, Message
+
+__all__ = ["Address", "Channel", "Kind", "Listener", "Message", "connect"]

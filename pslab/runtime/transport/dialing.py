@@ -1,0 +1,70 @@
+"""Opening a channel to a server."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+
+from pslab.errors import DeadlineExceededError, UnavailableError
+from pslab.runtime.transport.address import Address
+from pslab.runtime.transport.handshake import greet
+from pslab.runtime.transport.sockets import SocketChannel, tune
+
+
+def connect(
+    address: str | Address,
+    *,
+    secret: bytes = b"",
+    name: str = "",
+    peer: str = "",
+    timeout: float = 10.0,
+    unix: bool = True,
+    ssl_context: ssl.SSLContext | None = None,
+) -> SocketChannel:
+    """Open a channel: over the server's Unix-domain socket where it is on this machine, else over TCP.
+
+    Args:
+        address: where the server listens.
+        secret: what it must be proved to know.
+        name: who calls, for the server's messages.
+        peer: who is called, for ours.
+        timeout: seconds for all of it.
+        unix: whether a Unix-domain socket may be used.
+        ssl_context: for TLS over TCP.
+
+    Raises:
+        UnavailableError: nobody listens there, or the connection broke.
+        DeadlineExceededError: it took too long.
+        PermissionDeniedError: the secrets differ.
+    """
+    where = address if isinstance(address, Address) else Address.parse(address)
+    who = f"{peer} at {where.host}:{where.port}" if peer else f"{where.host}:{where.port}"
+    try:
+        sock = _open(where, timeout, unix, ssl_context)
+        try:
+            greet(sock, secret, name)
+            sock.settimeout(None)
+        except BaseException:
+            sock.close()
+            raise
+    except TimeoutError:
+        raise DeadlineExceededError(f"{who} did not answer in {timeout:g} s") from None
+    except OSError as error:
+        raise UnavailableError(f"cannot reach {who}: {error.strerror or error}", "is it running?") from None
+    return SocketChannel(sock, peer or who)
+
+
+def _open(where: Address, timeout: float, unix: bool, context: ssl.SSLContext | None) -> socket.socket:
+    path = where.unix_here
+    if unix and path is not None and context is None:
+        sock = socket.socket(socket.AF_UNIX)
+        try:
+            sock.settimeout(timeout)
+            sock.connect(path)
+            tune(sock)
+            return sock
+        except OSError:
+            sock.close()  # its file may be out of our sight: TCP decides
+    sock = socket.create_connection((where.host, where.port), timeout)
+    tune(sock)
+    return context.wrap_socket(sock, server_hostname=where.host) if context is not None else sock
