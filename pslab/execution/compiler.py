@@ -191,15 +191,18 @@ class _Compiler:
 
     def _reusable(self, node: Node, arguments: list[str], position: int) -> str | None:
         """The name of an input's buffer that the output may be written into, if one provably fits and nobody needs it later."""
-        for tensor, name in zip(node.inputs, arguments, strict=True):
-            if name in self.owned and self.last_use[tensor] == position and self._fits(node, tensor):
+        for index, (tensor, name) in enumerate(zip(node.inputs, arguments, strict=True)):
+            if name in self.owned and self.last_use[tensor] == position and self._fits(node, index):
                 return name
         return None
 
-    def _fits(self, node: Node, tensor: str) -> bool:
+    def _fits(self, node: Node, index: int) -> bool:
+        tensor = node.inputs[index]
         dtype, shape = self.types[tensor]
-        if dtype != node.outputs[0][0]:
+        if dtype != node.outputs[0][0] or not shape:  # where the rank may be 0, NumPy may have made a scalar, which holds no buffer
             return False
+        if index < node.definition.aligned:
+            return True
         others = {t for t in node.inputs if t != tensor}
         return all(t in self.types and _broadcasts_into(self.types[t][1], shape) for t in others) or (
             TensorShape(shape).is_fully_defined() and shape == node.outputs[0][1]

@@ -26,6 +26,11 @@ def apply(type: str, inputs: Sequence[Any], name: str | None = None, **attrs: An
     return op.outputs or op
 
 
+def apply_one(type: str, inputs: Sequence[Any], name: str | None = None, **attrs: Any) -> Tensor:
+    """Like `apply`, for an op type of one output."""
+    return apply_op(type, inputs, name, **attrs).outputs[0]
+
+
 def apply_op(type: str, inputs: Sequence[Any], name: str | None = None, **attrs: Any) -> Operation:
     """Like `apply`, but returns the operation."""
     tensors = [convert_to_tensor(value) for value in inputs]

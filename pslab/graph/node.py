@@ -13,6 +13,7 @@ from typing import Any
 import msgpack
 import numpy as np
 
+import pslab.graph.ops  # noqa: F401  (fills the registry, wherever nodes come from)
 from pslab.errors import DataLossError
 from pslab.graph.graph import Graph
 from pslab.graph.operation import Operation

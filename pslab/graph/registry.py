@@ -21,6 +21,11 @@ NOT_YET = object()
 """What a blocking op's kernel returns while its rule does not let it finish."""
 
 
+def not_differentiable(op: Operation, *gradients: Tensor | None) -> Sequence[None]:
+    """The gradient of an op that lets none flow: its output is constant almost everywhere, or discrete, or no function of its inputs alone."""
+    return [None] * len(op.inputs)
+
+
 @dataclass(frozen=True)
 class OpDef:
     """A type of operation.
@@ -31,10 +36,12 @@ class OpDef:
         kernel: computes the outputs: ``kernel(xp, *inputs, **attrs)`` with ``xp`` the array module (NumPy or CuPy). One output is returned bare,
             several as a tuple. An elementwise kernel also takes ``out=``. A stateful kernel is ``kernel(state, name, xp, *inputs, **attrs)`` with
             the `TaskState` and the op's own name.
-        gradient: ``gradient(op, *output_gradients)`` builds the gradients with respect to each input (None where there is none); None if the op has no
-            gradient.
+        gradient: ``gradient(op, *output_gradients)`` builds the gradients with respect to each input (None where there is none). An output's gradient is
+            None where nothing flows into it. `not_differentiable` lets no gradient flow; None makes it an error to ask for one.
         flops: floating-point operations of one execution, from static shapes, with None dimensions counted as 1.
         elementwise: outputs one array of the broadcast shape and the dtype of its first input, into ``out=`` if given.
+        aligned: of an elementwise op, how many of the first inputs surely have the output's shape, so that ``out=`` may be the buffer of one of them even
+            where dimensions are not known before the graph runs.
         view: the output may share memory with an input.
         stateful: reads or writes the task's state; runs under its monitor and is never merged with another op.
         signals: a stateful op after which a waiting op may be able to finish.
@@ -48,6 +55,7 @@ class OpDef:
     gradient: Gradient | None = None
     flops: Callable[[Operation], int] = lambda op: 0
     elementwise: bool = False
+    aligned: int = 0
     view: bool = False
     stateful: bool = False
     signals: bool = False

@@ -8,7 +8,7 @@ import pytest
 from pslab.errors import GraphError, ShapeError
 from pslab.graph.collections import GraphKeys
 from pslab.graph.graph import Graph
-from pslab.graph.ops.math import matmul
+from pslab.graph.ops.matmul import matmul
 from pslab.graph.ops.sources import placeholder, stop_gradient
 from pslab.graph.variables import Variable, global_variables_initializer
 from pslab.optim import rules

@@ -1,0 +1,21 @@
+"""The ops of a graph. Importing this package registers them, and attaches Python's operators to tensors."""
+
+from pslab.graph.ops import (  # noqa: F401
+    arrays,
+    broadcasting,
+    clip,
+    compare,
+    joining,
+    losses,
+    math,
+    matmul,
+    nn,
+    numerics,
+    operators,
+    random,
+    reduce,
+    shapes,
+    slicing,
+    sources,
+    state,
+)

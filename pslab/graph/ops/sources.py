@@ -13,7 +13,7 @@ from pslab.graph.defaults import get_default_graph
 from pslab.graph.dtypes import DType, as_dtype
 from pslab.graph.operation import Operation
 from pslab.graph.ops import infer
-from pslab.graph.registry import register
+from pslab.graph.registry import not_differentiable, register
 from pslab.graph.shape import TensorShape
 from pslab.graph.tensor import Tensor
 
@@ -23,7 +23,7 @@ def _infer_const(op: Operation) -> infer.Inferred:
     return [(as_dtype(value.dtype), TensorShape(value.shape))]
 
 
-register("Const", infer=_infer_const, kernel=lambda xp, *, value: xp.asarray(value))
+register("Const", infer=_infer_const, kernel=lambda xp, *, value: xp.asarray(value), gradient=not_differentiable)
 
 
 def constant(value: Any, dtype: DType | Any = None, shape: Sequence[int] | None = None, name: str | None = "Const") -> Tensor:
@@ -59,6 +59,7 @@ register(
     "Placeholder",
     infer=lambda op: [(as_dtype(op.attrs["dtype"]), TensorShape(op.attrs["shape"]))],
     kernel=_unfed,
+    gradient=not_differentiable,
     stateful=True,  # so that it may refuse: a value must be fed in its place
 )
 
@@ -74,7 +75,7 @@ def placeholder(dtype: DType | Any, shape: Any = None, name: str | None = None) 
     return apply("Placeholder", (), name, dtype=as_dtype(dtype).name, shape=TensorShape(shape).dims)  # type: ignore[no-any-return]
 
 
-register("NoOp", infer=lambda op: [], kernel=lambda xp: None)
+register("NoOp", infer=lambda op: [], kernel=lambda xp: None, gradient=not_differentiable)
 
 
 def no_op(name: str | None = None) -> Operation:
@@ -94,9 +95,7 @@ def group(*inputs: Any, name: str | None = None) -> Operation:
         return graph.create_op("NoOp", (), {}, name or "group_deps")
 
 
-register(
-    "Identity", infer=infer.like_first, kernel=lambda xp, x: x, gradient=lambda op, g: [g], view=True
-)
+register("Identity", infer=infer.like_first, kernel=lambda xp, x: x, gradient=lambda op, g: [g], view=True)
 
 
 def identity(input: Any, name: str | None = None) -> Tensor:
@@ -106,7 +105,7 @@ def identity(input: Any, name: str | None = None) -> Tensor:
     return apply("Identity", [input], name)  # type: ignore[no-any-return]
 
 
-register("StopGradient", infer=infer.like_first, kernel=lambda xp, x: x, view=True)
+register("StopGradient", infer=infer.like_first, kernel=lambda xp, x: x, gradient=not_differentiable, view=True)
 
 
 def stop_gradient(input: Any, name: str | None = None) -> Tensor:

@@ -8,7 +8,7 @@ from pslab.errors import ShapeError
 from pslab.graph.dtypes import as_dtype, bool_
 from pslab.graph.operation import Operation
 from pslab.graph.ops import infer
-from pslab.graph.registry import register
+from pslab.graph.registry import not_differentiable, register
 from pslab.graph.shape import TensorShape, scalar
 
 READS = ("VariableV2", "ReadVariable")
@@ -49,13 +49,9 @@ def _is_initialized(state: Any, name: str, xp: Any, *, variable: str, dtype: str
     return xp.asarray(variable in state.variables)
 
 
-def _no_gradient(op: Operation, g: Any) -> list[None]:
-    return []
-
-
-register("VariableV2", infer=_infer_variable, kernel=_read, gradient=_no_gradient, stateful=True)
-register("ReadVariable", infer=_infer_variable, kernel=_read, gradient=_no_gradient, stateful=True)
-register("Assign", infer=_infer_update, kernel=_assign, stateful=True, signals=True)
-register("AssignAdd", infer=_infer_update, kernel=_assign_add, stateful=True, signals=True)
-register("AssignSub", infer=_infer_update, kernel=_assign_sub, stateful=True, signals=True)
-register("IsVariableInitialized", infer=lambda op: [(bool_, scalar())], kernel=_is_initialized, stateful=True)
+register("VariableV2", infer=_infer_variable, kernel=_read, gradient=not_differentiable, stateful=True)
+register("ReadVariable", infer=_infer_variable, kernel=_read, gradient=not_differentiable, stateful=True)
+register("Assign", infer=_infer_update, kernel=_assign, gradient=not_differentiable, stateful=True, signals=True)
+register("AssignAdd", infer=_infer_update, kernel=_assign_add, gradient=not_differentiable, stateful=True, signals=True)
+register("AssignSub", infer=_infer_update, kernel=_assign_sub, gradient=not_differentiable, stateful=True, signals=True)
+register("IsVariableInitialized", infer=lambda op: [(bool_, scalar())], kernel=_is_initialized, gradient=not_differentiable, stateful=True)

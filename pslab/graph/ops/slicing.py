@@ -1,0 +1,314 @@
+"""Taking parts: slices, rows by index, and padding around."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pslab.errors import InvalidArgumentError, ShapeError
+from pslab.graph.build import apply_one, convert_to_tensor
+from pslab.graph.operation import Operation
+from pslab.graph.ops import infer
+from pslab.graph.ops.static import constant_value, inferred_shape, integer, is_symbolic, shape_argument
+from pslab.graph.registry import register
+from pslab.graph.shape import TensorShape
+from pslab.graph.tensor import Tensor
+
+# Slices. A key is plain data: an int takes one index, a triple (start, stop, step) a slice, "..." the axes that are not named, "new" a new axis.
+
+Item = int | tuple[int | None, int | None, int | None] | str
+
+
+def _numpy_key(key: Sequence[Item]) -> tuple[Any, ...]:
+    return tuple(slice(*k) if isinstance(k, tuple) else {"...": Ellipsis, "new": None}[k] if isinstance(k, str) else k for k in key)
+
+
+def _infer_slice(op: Operation) -> infer.Inferred:
+    x, key = op.inputs[0], op.attrs["key"]
+    if x.shape.dims is None:
+        return [(x.dtype, TensorShape(None))]
+    return [(x.dtype, TensorShape(_sliced(x.shape.dims, key)))]
+
+
+def _sliced(dims: tuple[int | None, ...], key: Sequence[Item]) -> list[int | None]:
+    named = sum(k not in ("...", "new") for k in key)
+    if named > len(dims):
+        raise ShapeError(f"{named} indices for a tensor of rank {len(dims)}")
+    result: list[int | None] = []
+    axis = 0
+    for item in (*key, "...") if "..." not in key else key:
+        if item == "new":
+            result.append(1)
+        elif item == "...":
+            result.extend(dims[axis : axis + len(dims) - named])
+            axis += len(dims) - named
+        else:
+            length = dims[axis]
+            if isinstance(item, tuple):
+                result.append(_slice_length(length, item))
+            elif length is not None and not -length <= int(item) < length:
+                raise ShapeError(f"index {item} is outside axis {axis}, which has {length}")
+            axis += 1
+    return result
+
+
+def _slice_length(length: int | None, item: tuple[int | None, int | None, int | None]) -> int | None:
+    start, stop, step = item
+    if length is not None:
+        return len(range(*slice(start, stop, step).indices(length)))
+    return None
+
+
+def _slice_gradient(op: Operation, g: Tensor) -> list[Tensor]:
+    return [apply_one("StridedSliceGrad", [g, op.inputs[0]], key=op.attrs["key"])]
+
+
+def _slice_grad(xp: Any, g: Any, like: Any, *, key: Sequence[Item]) -> Any:
+    full = xp.zeros(like.shape, g.dtype)
+    full[_numpy_key(key)] = g
+    return full
+
+
+def _strided_slice(xp: Any, x: Any, *, key: Sequence[Item]) -> Any:
+    return x[_numpy_key(key)]
+
+
+register("StridedSlice", infer=_infer_slice, kernel=_strided_slice, gradient=_slice_gradient, view=True)
+register(
+    "StridedSliceGrad",
+    infer=lambda op: [(op.inputs[0].dtype, op.inputs[1].shape)],
+    kernel=_slice_grad,
+    gradient=lambda op, g: [apply_one("StridedSlice", [g], key=op.attrs["key"]), None],
+)
+
+
+def getitem(tensor: Tensor, key: Any) -> Tensor:
+    """``tensor[key]``: ints, slices, ``...`` and None (a new axis), as in NumPy. One tensor as the key gathers rows.
+
+    Raises:
+        ShapeError: an index is outside, there are too many, or one is a tensor whose value is not known when the graph is built.
+    """
+    if is_symbolic(key) and constant_value(convert_to_tensor(key)) is None:
+        return gather(tensor, key)
+    items = key if isinstance(key, tuple) else (key,)
+    if sum(item is Ellipsis for item in items) > 1:
+        raise ShapeError("an index has at most one '...'")
+    return apply_one("StridedSlice", [tensor], "strided_slice", key=tuple(map(_item, items)))
+
+
+def _item(item: Any) -> Item:
+    if item is None:
+        return "new"
+    if item is Ellipsis:
+        return "..."
+    if isinstance(item, slice):
+        start, stop, step = (None if b is None else integer(b, "a bound of a slice") for b in (item.start, item.stop, item.step))
+        if step == 0:
+            raise ShapeError("the step of a slice must not be 0")
+        return (start, stop, step)
+    if isinstance(item, bool):
+        raise ShapeError("a truth value is no index; use pslab.where or pslab.gather")
+    return integer(item, "an index")
+
+
+def strided_slice(
+    input_: Any,
+    begin: Any,
+    end: Any,
+    strides: Any = None,
+    begin_mask: int = 0,
+    end_mask: int = 0,
+    ellipsis_mask: int = 0,
+    new_axis_mask: int = 0,
+    shrink_axis_mask: int = 0,
+    var: Any = None,
+    name: str | None = None,
+) -> Tensor:
+    """A slice by bounds per axis (TensorFlow's ``tf.strided_slice``). Bit i of a mask says of item i: from the very begin, to the very end, the axes not
+    named, a new axis, one index whose axis goes. ``var`` changes nothing.
+
+    Raises:
+        ShapeError: the bounds are not known when the graph is built, or an index is outside.
+    """
+    bounds = [constant_value(convert_to_tensor(b)) for b in (begin, end)]
+    if bounds[0] is None or bounds[1] is None:
+        raise ShapeError("the bounds of strided_slice must be known when the graph is built")
+    starts, stops = bounds[0].tolist(), bounds[1].tolist()
+    steps = [1] * len(starts) if strides is None else [integer(s, "a stride") for s in strides]
+    key: list[Item] = []
+    for i, (start, stop, step) in enumerate(zip(starts, stops, steps, strict=True)):
+        bit = 1 << i
+        if ellipsis_mask & bit:
+            key.append("...")
+        elif new_axis_mask & bit:
+            key.append("new")
+        elif shrink_axis_mask & bit:
+            key.append(start)
+        else:
+            key.append((None if begin_mask & bit else start, None if end_mask & bit else stop, step))
+    return apply_one("StridedSlice", [input_], name, key=tuple(key))
+
+
+# A block by begin and size, either of which may be computed
+
+
+def _infer_block(op: Operation) -> infer.Inferred:
+    x = op.inputs[0]
+    begin, size = op.attrs["begin"], op.attrs["size"]
+    rank = x.shape.ndims
+    if rank is not None and any(v is not None and len(v) != rank for v in (begin, size)):
+        raise ShapeError(f"begin and size need one number per axis of {x.shape}")
+    dims = list(inferred_shape(size, op.inputs).dims or [None] * (rank or 0))
+    if begin is not None and x.shape.dims is not None and size is not None:
+        for i, (b, s, d) in enumerate(zip(begin, size, x.shape.dims, strict=True)):
+            if d is not None and not 0 <= b <= b + max(s, 0) <= d:
+                raise ShapeError(f"the slice from {b} of size {s} is outside axis {i}, which has {d}")
+            dims[i] = s if s != -1 else None if d is None else d - b
+    return [(x.dtype, TensorShape(dims if dims or rank == 0 else None))]
+
+
+def _bounds(x: Any, dynamic: Sequence[Any], begin: Any, size: Any) -> tuple[slice, ...]:
+    given = iter(dynamic)
+    start = begin if begin is not None else next(given).tolist()
+    extent = size if size is not None else next(given).tolist()
+    for i, (b, s, d) in enumerate(zip(start, extent, x.shape, strict=True)):
+        if not 0 <= b <= b + max(s, 0) <= d:
+            raise InvalidArgumentError(f"the slice from {b} of size {s} is outside axis {i}, which has {d}")
+    return tuple(slice(b, None if s == -1 else b + s) for b, s in zip(start, extent, strict=True))
+
+
+def _block(xp: Any, x: Any, *dynamic: Any, begin: Any, size: Any) -> Any:
+    return x[_bounds(x, dynamic, begin, size)]
+
+
+def _block_grad(xp: Any, g: Any, like: Any, *dynamic: Any, begin: Any, size: Any) -> Any:
+    full = xp.zeros(like.shape, g.dtype)
+    full[_bounds(like, dynamic, begin, size)] = g
+    return full
+
+
+register(
+    "Slice",
+    infer=_infer_block,
+    kernel=_block,
+    gradient=lambda op, g: [apply_one("SliceGrad", [g, *op.inputs], **op.attrs), *[None] * (len(op.inputs) - 1)],
+    view=True,
+)
+register(
+    "SliceGrad",
+    infer=lambda op: [(op.inputs[0].dtype, op.inputs[1].shape)],
+    kernel=_block_grad,
+    gradient=lambda op, g: [apply_one("Slice", [g, *op.inputs[2:]], **op.attrs), *[None] * (len(op.inputs) - 1)],
+)
+
+
+def slice_(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor:
+    """The block that begins at ``begin`` and has ``size`` (-1: up to the end), a number per axis (TensorFlow's ``tf.slice``). Both may be tensors.
+
+    Raises:
+        ShapeError: the block is outside, as far as is known when the graph is built.
+    """
+    starts, start = shape_argument(begin)
+    extents, extent = shape_argument(size)
+    return apply_one("Slice", [input_, *starts, *extents], name or "Slice", begin=start, size=extent)
+
+
+# Rows by index
+
+
+def _infer_gather(op: Operation) -> infer.Inferred:
+    x, indices = op.inputs
+    if not indices.dtype.is_integer:
+        raise ShapeError(f"indices must be integers, found {indices.dtype.name}")
+    if x.shape.dims is None or indices.shape.dims is None:
+        return [(x.dtype, TensorShape(None))]
+    axis = infer.axis_in(op.attrs["axis"], len(x.shape.dims))
+    return [(x.dtype, TensorShape([*x.shape.dims[:axis], *indices.shape.dims, *x.shape.dims[axis + 1 :]]))]
+
+
+def _gather(xp: Any, x: Any, indices: Any, *, axis: int) -> Any:
+    if indices.size and not (0 <= indices.min() and indices.max() < x.shape[axis]):
+        raise InvalidArgumentError(f"indices from {indices.min()} to {indices.max()} are outside axis {axis}, which has {x.shape[axis]}")
+    return x.take(indices, axis)
+
+
+def _gather_grad(xp: Any, g: Any, indices: Any, like: Any, *, axis: int) -> Any:
+    """Dense: the sum, per row, of the gradients of all its uses."""
+    full = xp.zeros(like.shape, g.dtype)
+    axis = axis % like.ndim
+    xp.add.at(full, (slice(None),) * axis + (indices,), g)
+    return full
+
+
+register(
+    "GatherV2",
+    infer=_infer_gather,
+    kernel=_gather,
+    gradient=lambda op, g: [apply_one("GatherGrad", [g, op.inputs[1], op.inputs[0]], axis=op.attrs["axis"]), None],
+)
+register(
+    "GatherGrad",
+    infer=lambda op: [(op.inputs[0].dtype, op.inputs[2].shape)],
+    kernel=_gather_grad,
+    gradient=lambda op, g: [apply_one("GatherV2", [g, op.inputs[1]], axis=op.attrs["axis"]), None, None],
+    flops=infer.elements_in,
+)
+
+
+def gather(params: Any, indices: Any, validate_indices: bool | None = None, name: str | None = None, axis: Any = 0) -> Tensor:
+    """The slices of ``params`` along ``axis`` at ``indices``, integers of any shape. Its gradient is dense. ``validate_indices`` changes nothing: an index
+    outside is always an `InvalidArgumentError`.
+    """
+    return apply_one("GatherV2", [params, indices], name or "Gather", axis=integer(0 if axis is None else axis, "an axis"))
+
+
+def embedding_lookup(params: Any, ids: Any, partition_strategy: str = "mod", name: str | None = None) -> Tensor:
+    """The rows of ``params`` at ``ids``.
+
+    Raises:
+        ShapeError: ``params`` is a list of several parts.
+    """
+    if isinstance(params, list | tuple):
+        if len(params) != 1:
+            raise ShapeError(f"embedding_lookup takes one table, not {len(params)} parts")
+        params = params[0]
+    return gather(params, ids, name=name or "embedding_lookup")
+
+
+# Padding
+
+
+def _infer_pad(op: Operation) -> infer.Inferred:
+    x, paddings = op.inputs[0], op.attrs["paddings"]
+    if x.shape.dims is None:
+        return [(x.dtype, TensorShape([None] * len(paddings)))]
+    if len(paddings) != len(x.shape.dims):
+        raise ShapeError(f"expected a pair of paddings for each axis of {x.shape}, found {len(paddings)}")
+    return [(x.dtype, TensorShape(None if d is None else b + d + a for d, (b, a) in zip(x.shape.dims, paddings, strict=True)))]
+
+
+def _pad(xp: Any, x: Any, *, paddings: Any, constant: float) -> Any:
+    return xp.pad(x, paddings, constant_values=constant)
+
+
+def _pad_gradient(op: Operation, g: Tensor) -> list[Tensor]:
+    return [apply_one("StridedSlice", [g], key=tuple((b, -a if a else None, None) for b, a in op.attrs["paddings"]))]
+
+
+register("PadV2", infer=_infer_pad, kernel=_pad, gradient=_pad_gradient, flops=infer.elements)
+
+
+def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", name: str | None = None, constant_values: float = 0) -> Tensor:
+    """``tensor`` with ``constant_values`` around it: a pair (before, after) per axis.
+
+    Raises:
+        ShapeError: the paddings are not known when the graph is built, or ``mode`` is another than ``"CONSTANT"``.
+    """
+    if mode.upper() != "CONSTANT":
+        raise ShapeError(f"pad knows the mode 'CONSTANT', not {mode!r}")
+    value = constant_value(convert_to_tensor(paddings))
+    if value is None or value.ndim != 2 or value.shape[1] != 2 or (value < 0).any():
+        raise ShapeError(f"paddings must be pairs of known numbers, none negative, not {paddings!r}")
+    return apply_one("PadV2", [tensor], name or "Pad", paddings=tuple((int(b), int(a)) for b, a in value), constant=constant_values)
+
+
