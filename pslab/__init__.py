@@ -1,0 +1,62 @@
+"""pslab: learn how distributed training works, by doing it.
+
+``import pslab as tf`` speaks TensorFlow 1's vocabulary; ``pslab.Lab()`` and ``%load_ext pslab`` are the way in from a notebook. Names are imported when
+they are first used.
+"""
+
+from pslab.lazy import facade
+
+__version__ = "0.1.0"
+
+_MODULES = {
+    "pslab.errors": ".",
+    "pslab.nn": ".",
+    "pslab.train": ".",
+    "pslab.graph.collections": "GraphKeys",
+    "pslab.graph.default_names": "add_to_collection colocate_with control_dependencies device get_collection name_scope",
+    "pslab.graph.defaults": "get_default_graph get_default_session reset_default_graph",
+    "pslab.graph.device": "DeviceSpec",
+    "pslab.graph.dtypes": (
+        "DType as_dtype bool=bool_ float16 float32 float64 half=float16 double=float64 int16 int32 int64 int8 string uint16 uint32 uint64 uint8"
+    ),
+    "pslab.graph.gradients": "gradients",
+    "pslab.graph.graph": "Graph",
+    "pslab.graph.build": "convert_to_tensor",
+    "pslab.graph.initializers": (
+        "constant_initializer glorot_normal_initializer glorot_uniform_initializer ones_initializer random_normal_initializer"
+        " random_uniform_initializer truncated_normal_initializer zeros_initializer"
+    ),
+    "pslab.graph.operation": "Operation",
+    "pslab.graph.ops.arrays": "cast fill one_hot ones ones_like range=range_ tile zeros zeros_like",
+    "pslab.graph.ops.clip": "clip_by_global_norm clip_by_norm clip_by_value global_norm",
+    "pslab.graph.ops.compare": (
+        "equal greater greater_equal less less_equal logical_and logical_not logical_or logical_xor not_equal where"
+    ),
+    "pslab.graph.ops.joining": "concat split stack unstack",
+    "pslab.graph.ops.math": (
+        "abs add add_n ceil cos div divide exp expm1 floor floordiv log log1p maximum minimum mod multiply negative pow reciprocal round rsqrt"
+        " sign sin sqrt square squared_difference subtract truediv"
+    ),
+    "pslab.graph.ops.matmul": "matmul",
+    "pslab.graph.ops.nn": "",
+    "pslab.graph.ops.numerics": "check_numerics is_finite is_inf is_nan",
+    "pslab.graph.ops.random": "random_normal random_shuffle random_uniform set_random_seed truncated_normal",
+    "pslab.graph.ops.reduce": "argmax argmin",
+    "pslab.graph.ops.shapes": "expand_dims rank reshape shape size squeeze transpose",
+    "pslab.graph.ops.slicing": "gather pad slice=slice_ strided_slice",
+    "pslab.graph.ops.sources": "constant group identity no_op placeholder stop_gradient tuple=tuple_",
+    "pslab.graph.shape": "Dimension TensorShape",
+    "pslab.graph.tensor": "Tensor",
+    "pslab.graph.variables": (
+        "Variable global_variables global_variables_initializer is_variable_initialized local_variables local_variables_initializer"
+        " trainable_variables variables_initializer"
+    ),
+    "pslab.runtime.config": "ConfigProto GPUOptions",
+    "pslab.runtime.session": "InteractiveSession Session",
+    "pslab.cluster": "Cluster",
+    "pslab.lab.lab": "Lab",
+    "pslab.lab.magics": "load_ipython_extension unload_ipython_extension",
+    "pslab.train.strategy": "Async Replication Strategy Sync",
+}
+
+__getattr__, __dir__, __all__ = facade(__name__, _MODULES)
