@@ -62,16 +62,15 @@ def _spread(op: Any, g: Tensor) -> Tensor:
 register(
     "SumToShape",
     infer=lambda op: [(op.inputs[0].dtype, TensorShape(op.attrs["shape"]))],
-    kernel=lambda xp, gradient, *, shape: _sum_to(xp, gradient, shape),
+    kernel=lambda xp, gradient, *, shape: _sum_to(xp, gradient, shape) if gradient.shape != shape else xp.array(gradient),
     gradient=lambda op, g: [_spread(op, g)],
-    flops=lambda op: infer.size(op.inputs[0].shape),
-    view=True,
+    flops=infer.elements_in,
 )
 register(
     "SumToLike",
     infer=lambda op: [(op.inputs[0].dtype, op.inputs[1].shape)],
     kernel=lambda xp, gradient, like: _sum_to(xp, gradient, like.shape),
     gradient=lambda op, g: [_spread(op, g), None],
-    flops=lambda op: infer.size(op.inputs[0].shape),
+    flops=infer.elements_in,
     view=True,
 )
