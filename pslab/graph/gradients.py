@@ -118,7 +118,11 @@ def _between(targets: list[Tensor], sources: set[Tensor], stops: set[Tensor]) ->
             waiting.extend(t.op for t in op.inputs)
     depends: dict[Operation, None] = {}
     for op in targets[0].graph.operations:
-        if op in upstream and _lets_flow(op) and any(t.dtype.is_floating and (t in sources or (t.op in depends and t not in stops)) for t in op.inputs):
+        if (
+            op in upstream
+            and _lets_flow(op)
+            and any(t.dtype.is_floating and (t in sources or (t.op in depends and t not in stops)) for t in op.inputs)
+        ):
             depends[op] = None
     return list(depends)
 

@@ -83,9 +83,7 @@ def op_def(type: str) -> OpDef:
     try:
         return _DEFS[type]
     except KeyError:
-        raise NotFoundError(
-            f"there is no op type {type!r}", "was this graph written by a newer version of pslab, or by another program?"
-        ) from None
+        raise NotFoundError(f"there is no op type {type!r}", "was this graph written by a newer version of pslab, or by another program?") from None
 
 
 def registered() -> Iterator[OpDef]:

@@ -233,4 +233,3 @@ UNRUNNABLE = {
 
 SECOND_ORDER = {"ProdOfOthers"}
 """Op types of gradients that have no gradient themselves: asking for it is an error."""
-

@@ -59,9 +59,7 @@ def greater_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def _register_logical(type: str, kernel: Callable[..., Any], rule: Callable[[Operation], infer.Inferred], aligned: int = 0) -> None:
-    register(
-        type, infer=infer.logical(rule), kernel=kernel, gradient=not_differentiable, flops=infer.elements, elementwise=True, aligned=aligned
-    )
+    register(type, infer=infer.logical(rule), kernel=kernel, gradient=not_differentiable, flops=infer.elements, elementwise=True, aligned=aligned)
 
 
 _register_logical("LogicalAnd", lambda xp, x, y, out=None: xp.logical_and(x, y, out=out), infer.broadcast)
@@ -109,9 +107,7 @@ def _select_gradient(op: Operation, g: Tensor) -> list[Tensor | None]:
     ]
 
 
-register(
-    "Select", infer=_infer_select, kernel=lambda xp, condition, x, y: xp.where(condition, x, y), gradient=_select_gradient, flops=infer.elements
-)
+register("Select", infer=_infer_select, kernel=lambda xp, condition, x, y: xp.where(condition, x, y), gradient=_select_gradient, flops=infer.elements)
 
 
 def _infer_where(op: Operation) -> infer.Inferred:

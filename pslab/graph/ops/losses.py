@@ -158,7 +158,9 @@ def softmax_cross_entropy_with_logits(
     return softmax_cross_entropy_with_logits_v2(stop_gradient(labels), logits, dim if axis is None else axis, name)
 
 
-def softmax_cross_entropy_with_logits_v2(labels: Any, logits: Any, axis: int | None = None, name: str | None = None, dim: int | None = None) -> Tensor:
+def softmax_cross_entropy_with_logits_v2(
+    labels: Any, logits: Any, axis: int | None = None, name: str | None = None, dim: int | None = None
+) -> Tensor:
     """Cross entropy per example, as `softmax_cross_entropy_with_logits`, but with a gradient into the labels too."""
     logits, labels = _both(logits, labels)
     perm = to_last(logits, axis if dim is None else dim)

@@ -310,5 +310,3 @@ def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", name: str | None = N
     if value is None or value.ndim != 2 or value.shape[1] != 2 or (value < 0).any():
         raise ShapeError(f"paddings must be pairs of known numbers, none negative, not {paddings!r}")
     return apply_one("PadV2", [tensor], name or "Pad", paddings=tuple((int(b), int(a)) for b, a in value), constant=constant_values)
-
-

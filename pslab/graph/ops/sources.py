@@ -50,9 +50,7 @@ def constant(value: Any, dtype: DType | Any = None, shape: Sequence[int] | None 
 
 def _unfed(state: Any, name: str, xp: Any, *, dtype: str, shape: tuple[int | None, ...] | None) -> Any:
     wanted = TensorShape(shape)
-    raise InvalidArgumentError(
-        f"placeholder {name!r} ({dtype}, shape {wanted}) was not fed", f"run(..., feed_dict={{{name}: value}})"
-    )
+    raise InvalidArgumentError(f"placeholder {name!r} ({dtype}, shape {wanted}) was not fed", f"run(..., feed_dict={{{name}: value}})")
 
 
 register(
@@ -119,4 +117,3 @@ def tuple_(tensors: Sequence[Any], name: str | None = None) -> list[Tensor]:
     graph = values[0].graph
     with graph.name_scope(name or "tuple"), graph.control_dependencies(values):
         return [identity(t) for t in values]
-

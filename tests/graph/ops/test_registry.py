@@ -23,18 +23,16 @@ KNOWN = {
 }
 
 
-def run(case: Case, known: str):
+def run(case: Case, known: str, task: Task | None = None):
     """Every op of the case's graph, with the values of its inputs and its outputs."""
+    task = task or Task("localhost:0")
     with Graph().as_default() as graph:
         points = [placeholder(a.dtype, KNOWN[known](a)) for a in case.inputs]
         case.build(*points)
         values = dict(zip(points, case.inputs, strict=True))
-        task = Task("localhost:0")
         for op in graph.operations:
-            if op.type != "Placeholder":
+            if op.type not in UNRUNNABLE:
                 inputs = [values[t] for t in op.inputs]
-                if op.type in ("ReadVariable", "VariableV2"):
-                    continue
                 outputs = run_kernel(op, inputs, task)
                 yield op, inputs, outputs
                 values.update(zip(op.outputs, outputs, strict=True))
@@ -57,18 +55,19 @@ def test_makes_what_was_inferred(case, known):
             assert isinstance(value, np.ndarray | np.generic), f"{op.type} made a {type(value).__name__}"
             assert value.dtype == tensor.dtype.as_numpy_dtype, op.type
             assert tensor.shape.is_compatible_with(value.shape), f"{op.type} made {value.shape}, inferred was {tensor.shape}"
-            if known == "the shape" and op.type not in ("Where",):
-                assert tensor.shape == TensorShape(value.shape) or op.type in ("Range",), op.type
+            if known == "the shape" and case.type != "Where" and not any(i.dtype.kind == "i" and i.ndim == 0 for i in case.inputs):
+                assert tensor.shape == TensorShape(value.shape), f"{op.type}: the shape could be inferred, but {tensor.shape} was"
     assert case.type in seen
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_leaves_its_inputs_alone(case):
-    for op, inputs, outputs in run(case, "the shape"):
+    task = Task("localhost:0")
+    for op, inputs, outputs in run(case, "the shape", task):
         frozen = [np.array(i) for i in inputs]
         for array in frozen:
             array.flags.writeable = False
-        again = run_kernel(op, frozen, Task("localhost:0"))
+        again = run_kernel(op, frozen, task)
         if not op.definition.view and not op.definition.stateful:
             for value in again:
                 assert not any(np.shares_memory(value, i) for i in frozen), f"{op.type} returns its input's memory, but is not declared a view"
