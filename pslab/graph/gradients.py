@@ -36,8 +36,8 @@ def gradients(
         stop_gradients: tensors to be taken as constants: nothing flows through them.
 
     Returns:
-        One tensor per member of ``xs``, of its shape and dtype; None where ``ys`` does not depend on it, or only through integers and other ops that let
-        no gradient flow.
+        One tensor per member of ``xs``, of its shape and dtype; None where ``ys`` does not depend on it, or only through integers and other ops that
+        let no gradient flow.
 
     Raises:
         GraphError: an op on the way has no gradient, or gives one of another shape or dtype than its input.

@@ -154,7 +154,7 @@ class Variable:
         return self is other
 
     def __getitem__(self, key: Any) -> Tensor:
-        return self._read[key]  # type: ignore[index,no-any-return]
+        return self._read[key]
 
     def __iter__(self) -> Iterator[Tensor]:
         raise TypeError(f"variable {self.name} cannot be iterated; use pslab.unstack")

@@ -15,7 +15,7 @@ from pslab.graph.variables import Variable
 
 @dataclass(frozen=True)
 class Case:
-    """An op as ``build(*placeholders)``, and values of the placeholders. ``ranks`` tells whether it can be built where the inputs' ranks are unknown."""
+    """An op as ``build(*placeholders)``, and values of the placeholders. ``ranks``: whether it can be built where the inputs' ranks are unknown."""
 
     type: str
     build: Callable[..., Any]
@@ -137,7 +137,7 @@ function("Fill", lambda x: arrays.fill([2, 3], x), some())
 function("Fill", lambda x, like: arrays.fill(shapes.shape(like), x), some(), some(2, 3))
 op("ZerosLike", some(2, 3))
 op("OnesLike", some(2, 3))
-function("Range", lambda n: arrays.range_(n), np.array(5, "int32"))
+function("Range", arrays.range_, np.array(5, "int32"))
 function("OneHot", lambda i: arrays.one_hot(i, 4), whole(3, 2))
 op("OneHot", whole(3, 2), some(), some(), depth=4, axis=1)
 op("Tile", some(2, 3), multiples=(2, 3))
@@ -202,7 +202,7 @@ function("TruncatedNormal", lambda: random.truncated_normal([]))
 function("RandomUniform", lambda: random.random_uniform([2, 3], -1, 1))
 function("RandomUniformInt", lambda: random.random_uniform([2, 3], 2, 9, "int64"))
 function("DropoutMask", lambda x: nn.dropout(x, 0.5), some(2, 3))
-function("RandomShuffle", lambda x: random.random_shuffle(x), some(4, 3))
+function("RandomShuffle", random.random_shuffle, some(4, 3))
 
 function("Const", lambda: sources.constant([[1.0, 2.0]]))
 op("Identity", some(2, 3))

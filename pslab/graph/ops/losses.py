@@ -89,7 +89,7 @@ def _sparse(xp: Any, logits: Any, labels: Any) -> Any:
     classes = logits.shape[-1]
     if labels.shape != logits.shape[:-1]:
         raise InvalidArgumentError(f"logits have shape {logits.shape}, labels {labels.shape}: expected one label per row")
-    if labels.size and not (0 <= labels.min() and labels.max() < classes):
+    if labels.size and (labels.min() < 0 or labels.max() >= classes):
         raise InvalidArgumentError(f"labels go from {labels.min()} to {labels.max()}, but there are {classes} classes, numbered from 0")
     shifted, powers, total = _shifted(xp, logits)
     at = (xp.arange(labels.size), labels.reshape(-1))

@@ -376,9 +376,9 @@ def dropout(
         ShapeError: ``x`` is not floating, or neither or both of ``keep_prob`` and ``rate`` are given.
         InvalidArgumentError: the probability is outside (0, 1].
     """
-    x = convert_to_tensor(x)
-    if not x.dtype.is_floating:
-        raise ShapeError(f"dropout scales its input, which must be floating, not {x.dtype.name}")
+    tensor = convert_to_tensor(x)
+    if not tensor.dtype.is_floating:
+        raise ShapeError(f"dropout scales its input, which must be floating, not {tensor.dtype.name}")
     if (keep_prob is None) == (rate is None):
         raise ShapeError("dropout takes either keep_prob or rate")
     if keep_prob is None:
@@ -387,9 +387,9 @@ def dropout(
         if not 0 < keep_prob <= 1:
             raise InvalidArgumentError(f"keep_prob must be in (0, 1], found {keep_prob}")
         if keep_prob == 1:
-            return x
-    mask = keep_mask(x, convert_to_tensor(keep_prob, like=x), noise_shape, seed)
-    return math.multiply(x, mask, name or "dropout")
+            return tensor
+    mask = keep_mask(tensor, convert_to_tensor(keep_prob, like=tensor), noise_shape, seed)
+    return math.multiply(tensor, mask, name or "dropout")
 
 
 # Evaluation

@@ -124,8 +124,10 @@ def strided_slice(
     var: Any = None,
     name: str | None = None,
 ) -> Tensor:
-    """A slice by bounds per axis (TensorFlow's ``tf.strided_slice``). Bit i of a mask says of item i: from the very begin, to the very end, the axes not
-    named, a new axis, one index whose axis goes. ``var`` changes nothing.
+    """A slice by bounds per axis (TensorFlow's ``tf.strided_slice``).
+
+    Bit i of a mask says of item i: from the very begin, to the very end, the axes not named, a new axis, one index whose axis goes.
+    ``var`` changes nothing.
 
     Raises:
         ShapeError: the bounds are not known when the graph is built, or an index is outside.
@@ -227,7 +229,7 @@ def _infer_gather(op: Operation) -> infer.Inferred:
 
 
 def _gather(xp: Any, x: Any, indices: Any, *, axis: int) -> Any:
-    if indices.size and not (0 <= indices.min() and indices.max() < x.shape[axis]):
+    if indices.size and (indices.min() < 0 or indices.max() >= x.shape[axis]):
         raise InvalidArgumentError(f"indices from {indices.min()} to {indices.max()} are outside axis {axis}, which has {x.shape[axis]}")
     return x.take(indices, axis)
 
@@ -256,8 +258,12 @@ register(
 
 
 def gather(params: Any, indices: Any, validate_indices: bool | None = None, name: str | None = None, axis: Any = 0) -> Tensor:
-    """The slices of ``params`` along ``axis`` at ``indices``, integers of any shape. Its gradient is dense. ``validate_indices`` changes nothing: an index
-    outside is always an `InvalidArgumentError`.
+    """The slices of ``params`` along ``axis`` at ``indices``, integers of any shape. The gradient is dense.
+
+    ``validate_indices`` changes nothing.
+
+    Raises:
+        InvalidArgumentError: when it runs, an index is outside.
     """
     return apply_one("GatherV2", [params, indices], name or "Gather", axis=integer(0 if axis is None else axis, "an axis"))
 
