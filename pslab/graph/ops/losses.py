@@ -34,7 +34,7 @@ def _shifted(xp: Any, logits: Any) -> tuple[Any, Any, Any]:
     """The logits less their maximum, e to that power, and the sum of those."""
     shifted = logits - logits.max(axis=-1, keepdims=True)
     powers = xp.exp(shifted)
-    return shifted, powers, powers.sum(axis=-1, keepdims=True)
+    return shifted, powers, powers.dot(xp.ones(powers.shape[-1], powers.dtype))[..., None]  # faster than a sum over few classes
 
 
 def _dense(xp: Any, logits: Any, labels: Any) -> Any:
@@ -44,8 +44,7 @@ def _dense(xp: Any, logits: Any, labels: Any) -> Any:
     powers /= total
     powers -= labels
     xp.subtract(xp.log(total), shifted, out=shifted)
-    shifted *= labels
-    return shifted.sum(axis=-1), powers
+    return xp.einsum("...c,...c->...", labels, shifted), powers
 
 
 def _second_order(op: Operation, g: Tensor) -> Tensor:
