@@ -137,7 +137,7 @@ def _infer_one_hot(op: Operation) -> infer.Inferred:
 
 def _one_hot(xp: Any, indices: Any, on: Any, off: Any, *, depth: int, axis: int) -> Any:
     at = axis % (indices.ndim + 1)
-    classes = xp.arange(depth, dtype=indices.dtype).reshape((depth,) + (1,) * (indices.ndim - at))
+    classes = xp.arange(depth).reshape((depth,) + (1,) * (indices.ndim - at))
     return xp.where(xp.expand_dims(indices, at) == classes, on, off)
 
 

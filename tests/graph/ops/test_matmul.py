@@ -13,7 +13,7 @@ from pslab.graph.registry import op_def
 RNG = np.random.default_rng(0)
 
 
-@pytest.mark.parametrize(("ta", "tb"), itertools.product([False, True], repeat=2))
+@pytest.mark.parametrize(("ta", "tb"), list(itertools.product([False, True], repeat=2)))
 def test_transposes(value, ta, tb):
     a, b = RNG.normal(size=(3, 4)), RNG.normal(size=(4, 5))
     found = value(matmul(a.T.copy() if ta else a, b.T.copy() if tb else b, transpose_a=ta, transpose_b=tb))
