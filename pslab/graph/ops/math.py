@@ -275,6 +275,8 @@ def round(x: Any, name: str | None = None) -> Tensor:
 def _add_n(xp: Any, first: Any, *others: Any, out: Any = None) -> Any:
     if not others:
         return xp.array(first)
+    if any(other is out for other in others[1:]):  # a tensor that is added several times
+        out = None
     total = xp.add(first, others[0], out=out)
     for other in others[1:]:
         if total.ndim:

@@ -44,7 +44,7 @@ def test_extreme_inputs_overflow_nowhere(value, dtype):
     assert value(nn.softmax(x)).tolist() == [0, 0, 1]
     assert value(nn.log_softmax(x)).tolist() == [-2e4, -1e4, 0]
     assert value(nn.elu(x)).tolist() == [-1, 0, 1e4]
-    assert value(nn.softplus(x)).round(2).tolist() == pytest.approx([0, 0.69, 1e4])
+    assert value(nn.softplus(x)).astype("float64").round(2).tolist() == pytest.approx([0, 0.69, 1e4])
 
 
 def test_nan_stays_nan(value):
