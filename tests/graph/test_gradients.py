@@ -9,7 +9,7 @@ from pslab.errors import GraphError
 from pslab.graph.build import apply, apply_one
 from pslab.graph.gradients import gradients
 from pslab.graph.graph import Graph
-from pslab.graph.ops import arrays, joining, losses, math, nn, reduce, slicing
+from pslab.graph.ops import activations, arrays, gathering, joining, losses, math, reduce
 from pslab.graph.ops.sources import constant, placeholder, stop_gradient
 from pslab.graph.registry import not_differentiable, op_def, registered
 from pslab.graph.variables import Variable
@@ -56,7 +56,7 @@ def test_has_the_dtype_and_shape_of_the_input(case: Case):
 
 def test_second_derivatives():
     def slope(x):
-        return gradients(reduce.reduce_sum(math.pow(nn.tanh(x), 3.0)), x)[0]
+        return gradients(reduce.reduce_sum(math.pow(activations.tanh(x), 3.0)), x)[0]
 
     check_gradients(slope, np.array([[0.3, -0.7], [1.1, 0.2]]), tolerance=1e-5)
 
@@ -65,7 +65,7 @@ def test_of_a_small_network():
     rng = np.random.default_rng(0)
 
     def loss(x, w, b, y):
-        return reduce.reduce_mean(losses.softmax_cross_entropy_with_logits_v2(y, nn.sigmoid(x @ w + b)))
+        return reduce.reduce_mean(losses.softmax_cross_entropy_with_logits_v2(y, activations.sigmoid(x @ w + b)))
 
     check_gradients(loss, rng.normal(size=(5, 3)), rng.normal(size=(3, 4)), rng.normal(size=4), np.eye(4)[[0, 1, 2, 3, 0]].astype("float64"))
 
@@ -137,7 +137,7 @@ def test_a_variable_sums_over_all_its_reads(graph):
 
 def test_rows_used_twice_get_both_gradients_in_a_dense_array(graph):
     table = constant(np.zeros((4, 2)))
-    [g] = gradients(slicing.gather(table, [1, 1, 3]), table)
+    [g] = gradients(gathering.gather(table, [1, 1, 3]), table)
     np.testing.assert_array_equal(evaluate([g])[0], [[0, 0], [2, 2], [0, 0], [1, 1]])
 
 
@@ -162,13 +162,13 @@ def test_an_op_without_a_gradient_is_named(graph):
 
 def test_ops_are_named_after_the_op_they_belong_to(graph):
     x = placeholder("float32", [None, 3])
-    gradients(nn.relu(x, name="hidden"), x)
+    gradients(activations.relu(x, name="hidden"), x)
     assert "gradients/hidden_grad/ReluGrad" in graph
 
 
 def test_what_surely_is_not_broadcast_is_not_summed(graph):
     x, w, b = placeholder("float32", [None, 3]), placeholder("float32", [3, 4]), placeholder("float32", [4])
-    gradients(nn.relu(x @ w + b), [x, w, b])
+    gradients(activations.relu(x @ w + b), [x, w, b])
     types = [op.type for op in graph.operations]
     assert "SumToLike" not in types
     assert types.count("SumToShape") == 1

@@ -28,19 +28,11 @@ def binary(type: str, x: Any, y: Any, name: str | None = None) -> Tensor:
 
 def unbroadcast(gradient: Tensor, like: Tensor, *others: Tensor) -> Tensor:
     """``gradient``, of the shape that ``like`` and ``others`` broadcast to, summed over the axes along which ``like`` was broadcast."""
-    if all(_holds(like.shape, other.shape) for other in others):
+    if all(like.shape.holds(other.shape) for other in others):
         return gradient
     if like.shape.is_fully_defined():
         return apply_one("SumToShape", [gradient], shape=like.shape.as_tuple())
     return apply_one("SumToLike", [gradient, like])
-
-
-def _holds(shape: TensorShape, other: TensorShape) -> bool:
-    """Whether an array of ``shape`` is certainly not broadcast by one of ``other``."""
-    if shape.dims is None or other.dims is None or len(other.dims) > len(shape.dims):
-        return False
-    tail = shape.dims[len(shape.dims) - len(other.dims) :]
-    return all(o == 1 or (d is not None and (d != 1)) for d, o in zip(tail, other.dims, strict=True))
 
 
 def _sum_to(xp: Any, gradient: Any, shape: tuple[int, ...]) -> Any:

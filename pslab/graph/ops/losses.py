@@ -8,8 +8,9 @@ from pslab.errors import InvalidArgumentError, ShapeError
 from pslab.graph.build import apply_one, apply_op
 from pslab.graph.operation import Operation
 from pslab.graph.ops import infer
+from pslab.graph.ops.activations import sigmoid
 from pslab.graph.ops.broadcasting import convert_pair
-from pslab.graph.ops.nn import log_softmax, sigmoid, softmax, to_last
+from pslab.graph.ops.nn import log_softmax, softmax, to_last
 from pslab.graph.ops.reduce import reduce_sum
 from pslab.graph.ops.sources import stop_gradient
 from pslab.graph.registry import register

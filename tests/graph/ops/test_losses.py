@@ -6,7 +6,7 @@ import scipy.special
 
 from pslab.errors import InvalidArgumentError, ShapeError
 from pslab.graph.gradients import gradients
-from pslab.graph.ops import losses, nn
+from pslab.graph.ops import activations, losses
 from pslab.graph.ops.sources import constant, placeholder
 
 RNG = np.random.default_rng(0)
@@ -71,7 +71,7 @@ def test_sigmoid_cross_entropy(value):
     wanted = -(LABELS * np.log(p) + (1 - LABELS) * np.log(1 - p))
     np.testing.assert_allclose(value(losses.sigmoid_cross_entropy_with_logits(logits=LOGITS, labels=LABELS)), wanted, rtol=1e-4)
     np.testing.assert_allclose(value(losses.sigmoid_cross_entropy_with_logits(LOGITS, targets=LABELS)), wanted, rtol=1e-4)
-    assert value(nn.sigmoid(LOGITS)).dtype == np.float32
+    assert value(activations.sigmoid(LOGITS)).dtype == np.float32
 
 
 def test_static_errors(graph):

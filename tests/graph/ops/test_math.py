@@ -90,7 +90,7 @@ def test_python_numbers_take_on_the_dtype_of_the_tensor(graph):
 
 
 def test_dtypes_are_not_mixed(graph):
-    with pytest.raises(ShapeError, match="dtypes differ: float32 and float64; use pslab.cast"):
+    with pytest.raises(ShapeError, match=r"dtypes differ: float32 and float64; use pslab\.cast"):
         math.add(placeholder("float32"), placeholder("float64"))
     with pytest.raises(ShapeError, match="cannot divide"):
         math.truediv(placeholder("float32"), placeholder("float64"))

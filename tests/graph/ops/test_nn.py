@@ -16,13 +16,6 @@ X = np.linspace(-4, 8, 12).reshape(3, 4)
 @pytest.mark.parametrize(
     ("function", "reference"),
     [
-        (nn.relu, lambda x: np.maximum(x, 0)),
-        (nn.relu6, lambda x: np.clip(x, 0, 6)),
-        (nn.sigmoid, scipy.special.expit),
-        (nn.tanh, np.tanh),
-        (nn.softplus, lambda x: np.log1p(np.exp(x))),
-        (nn.elu, lambda x: np.where(x > 0, x, np.exp(x) - 1)),
-        (nn.leaky_relu, lambda x: np.where(x > 0, x, 0.2 * x)),
         (nn.softmax, lambda x: scipy.special.softmax(x, -1)),
         (nn.log_softmax, lambda x: scipy.special.log_softmax(x, -1)),
         (nn.l2_loss, lambda x: (x**2).sum() / 2),
@@ -34,22 +27,6 @@ def test_against_references(value, function, reference, dtype):
     found = value(function(constant(X, dtype)))
     np.testing.assert_allclose(found, reference(X), rtol=1e-5, atol=1e-7)
     assert found.dtype == np.dtype(dtype)
-
-
-@pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
-def test_extreme_inputs_overflow_nowhere(value, dtype):
-    x = constant([-1e4, 0, 1e4], dtype)
-    assert value(nn.sigmoid(x)).round(4).tolist() == [0, 0.5, 1]
-    assert value(nn.softmax(x)).tolist() == [0, 0, 1]
-    assert value(nn.log_softmax(x)).tolist() == [-2e4, -1e4, 0]
-    assert value(nn.elu(x)).tolist() == [-1, 0, 1e4]
-    assert value(nn.softplus(x)).astype("float64").round(2).tolist() == pytest.approx([0, 0.69, 1e4])
-
-
-def test_nan_stays_nan(value):
-    for function in (nn.relu, nn.sigmoid, nn.tanh, nn.softplus):
-        assert np.isnan(value(function([np.nan, 1.0]))).tolist() == [True, False]
 
 
 @pytest.mark.parametrize("axis", [0, 1, -1, None])
@@ -132,7 +109,7 @@ def test_dropout_with_a_probability_that_is_fed(graph):
 def test_dropout_arguments(graph):
     x = constant([1.0])
     assert nn.dropout(x, 1.0) is x
-    with pytest.raises(InvalidArgumentError, match="found 1.5"):
+    with pytest.raises(InvalidArgumentError, match=r"found 1\.5"):
         nn.dropout(x, 1.5)
     with pytest.raises(ShapeError, match="either keep_prob or rate"):
         nn.dropout(x)

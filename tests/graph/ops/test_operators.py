@@ -45,7 +45,7 @@ def test_logic(value):
 
 def test_equality_is_identity(graph):
     x, y = constant(1.0), constant(1.0)
-    assert x == x  # noqa: PLR0124
+    assert x == x
     assert x != y
     assert len({x, y}) == 2
 
@@ -55,7 +55,9 @@ def test_variables_too(graph, value):
     feeds = {v.value(): X}
     for function in (*ARITHMETIC, *COMPARISONS):
         np.testing.assert_allclose(value(function(v, Y), feeds), function(X, Y))
-        np.testing.assert_allclose(value(function(placeholder("float64", [2, 2]), v), {v.value(): X, graph.operations[-2].outputs[0]: Y}), function(Y, X))
+        np.testing.assert_allclose(
+            value(function(placeholder("float64", [2, 2]), v), {v.value(): X, graph.operations[-2].outputs[0]: Y}), function(Y, X)
+        )
     np.testing.assert_allclose(value(1.0 - v, feeds), 1 - X)
     np.testing.assert_allclose(value(v[0], feeds), X[0])
     np.testing.assert_allclose(value(-v, feeds), -X)

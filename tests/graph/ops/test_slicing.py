@@ -83,17 +83,6 @@ def test_slice_at_a_place_that_is_computed(value):
         value(part, {x: data, at: np.array(5, "int32")})
 
 
-def test_gather(value):
-    np.testing.assert_array_equal(value(slicing.gather(X, [1, 0, 1])), X[[1, 0, 1]])
-    np.testing.assert_array_equal(value(slicing.gather(X, [[2], [0]], axis=1)), X[:, [[2], [0]]])
-    np.testing.assert_array_equal(value(slicing.embedding_lookup([X[0]], [2, 2])), X[0][[2, 2]])
-    assert slicing.gather(placeholder("float32", [10, 3]), placeholder("int64", [None])).shape == [None, 3]
-    with pytest.raises(InvalidArgumentError, match="from -1 to 1 are outside axis 0, which has 2"):
-        value(slicing.gather(X, [-1, 1]))
-    with pytest.raises(ShapeError, match="must be integers"):
-        slicing.gather(X, [0.5])
-
-
 def test_pad(value):
     np.testing.assert_array_equal(value(slicing.pad([[1.0]], [[1, 0], [0, 2]])), [[0, 0, 0], [1, 0, 0]])
     np.testing.assert_array_equal(value(slicing.pad([1.0], [[1, 1]], constant_values=9)), [9, 1, 9])
