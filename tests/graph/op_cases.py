@@ -191,6 +191,23 @@ function(
 op("ScaleRows", some(3, 4), some(3))
 op("SigmoidCrossEntropyWithLogits", some(3, 4), probabilities(3, 4))
 
+_CONV = {"strides": (2, 1), "padding": "SAME"}
+op("Conv2D", some(2, 5, 4, 2), some(3, 2, 2, 3), **_CONV)
+op("Conv2D", some(1, 4, 4, 1), some(2, 2, 1, 2), strides=(1, 1), padding="VALID")
+op("Conv2DBackpropInput", some(3, 2, 2, 3), some(2, 3, 4, 3), some(2, 5, 4, 2), **_CONV)
+op("Conv2DBackpropFilter", some(2, 5, 4, 2), some(2, 3, 4, 3), some(3, 2, 2, 3), **_CONV)
+op("MaxPool", some(2, 5, 4, 2), size=(2, 2), strides=(2, 2), padding="SAME")
+op("MaxPool", some(1, 5, 5, 1), size=(3, 2), strides=(1, 2), padding="VALID")
+op(
+    "MaxPoolGrad",
+    np.arange(8.0).reshape(1, 4, 2, 1),
+    np.array([3.0, 7.0]).reshape(1, 2, 1, 1),
+    some(1, 2, 1, 1),
+    size=(2, 2),
+    strides=(2, 2),
+    padding="SAME",
+)
+
 for _type in ("IsNan", "IsInf", "IsFinite"):
     op(_type, np.array([1.0, np.nan, np.inf]))
 function("CheckNumerics", lambda x: numerics.check_numerics(x, "x"), some(2, 3))
@@ -231,5 +248,5 @@ UNRUNNABLE = {
 }
 """Op types without a case here, and why; they have tests of their own."""
 
-SECOND_ORDER = {"ProdOfOthers"}
+SECOND_ORDER = {"ProdOfOthers", "MaxPoolGrad"}
 """Op types of gradients that have no gradient themselves: asking for it is an error."""

@@ -6,6 +6,7 @@ from pslab.graph.ops import (  # noqa: F401
     broadcasting,
     clip,
     compare,
+    convolution,
     gathering,
     joining,
     losses,
