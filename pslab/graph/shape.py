@@ -135,8 +135,8 @@ class TensorShape:
             return TensorShape(None) if isinstance(key, slice) else None
         found = self.dims[key]
         if isinstance(key, slice):
-            return TensorShape(found)  # type: ignore[arg-type]
-        return None if found is None else Dimension(found)  # type: ignore[call-overload]
+            return TensorShape(found)
+        return None if found is None else Dimension(found)
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, TensorShape):

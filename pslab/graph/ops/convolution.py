@@ -153,7 +153,8 @@ def _max_pool_grad(xp: Any, images: Any, greatest: Any, g: Any, *, size: tuple[i
 
 
 def _pool_flops(op: Operation) -> int:
-    return infer.elements(op) * op.attrs["size"][0] * op.attrs["size"][1]
+    height, width = op.attrs["size"]
+    return infer.elements(op) * int(height * width)
 
 
 register(

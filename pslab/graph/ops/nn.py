@@ -176,9 +176,12 @@ def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | N
     return math.multiply(x, math.rsqrt(math.maximum(squares, epsilon)), name or "l2_normalize")
 
 
-def moments(x: Any, axes: Any, shift: Any = None, name: str | None = None, keep_dims: bool = False) -> tuple[Tensor, Tensor]:
-    """Mean and variance over ``axes``. ``shift`` changes nothing."""
+def moments(
+    x: Any, axes: Any, shift: Any = None, name: str | None = None, keep_dims: bool = False, keepdims: bool | None = None
+) -> tuple[Tensor, Tensor]:
+    """Mean and variance over ``axes``. ``shift`` changes nothing; ``keepdims`` is a newer name of ``keep_dims``."""
     x = convert_to_tensor(x)
+    keep_dims = keep_dims if keepdims is None else keepdims
     with x.graph.name_scope(name or "moments"):
         mean = reduce_mean(x, axes, keep_dims=True)
         variance = reduce_mean(math.squared_difference(x, apply_one("StopGradient", [mean])), axes, keep_dims=keep_dims, name="variance")
