@@ -130,7 +130,7 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
         A tensor like ``x``; without ``x`` and ``y``, an int64 matrix with a row of indices per true element.
 
     Raises:
-        ShapeError: the shapes do not broadcast, or only one of ``x`` and ``y`` is given.
+        ShapeError: the shapes do not broadcast, only one of ``x`` and ``y`` is given, or ``condition`` is a vector and the rank of ``x`` is not known.
     """
     condition = convert_to_tensor(condition)
     if x is None and y is None:
@@ -138,7 +138,10 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
     if x is None or y is None:
         raise ShapeError("where takes both of x and y, or neither")
     x, y = convert_pair(x, y)
-    rank = x.shape.ndims
-    if condition.shape.ndims == 1 and rank is not None and rank > 1:
-        condition = apply_one("ExpandDims", [condition], axis=tuple(range(1, rank)))
+    if condition.shape.ndims == 1:
+        rank = x.shape.ndims
+        if rank is None:
+            raise ShapeError(f"a vector chooses among elements or rows by the rank of x, but that of {x.name} is not known", "use set_shape")
+        if rank > 1:
+            condition = apply_one("ExpandDims", [condition], axis=tuple(range(1, rank)))
     return apply_one("Select", [condition, x, y], name)

@@ -39,6 +39,11 @@ def test_where_chooses_rows_by_a_vector(value):
     np.testing.assert_array_equal(value(compare.where([True, False], x, y)), [[1, 1], [0, 0]])
 
 
+def test_where_by_a_vector_needs_the_rank(graph):
+    with pytest.raises(ShapeError, match="by the rank of x"):
+        compare.where([True, False], placeholder("float32"), placeholder("float32"))
+
+
 def test_where_finds_indices(value):
     tensor = compare.where(np.array([[True, False], [True, True]]))
     assert tensor.shape == [None, 2]

@@ -6,7 +6,7 @@ import pytest
 from pslab.errors import FailedPreconditionError, ShapeError
 from pslab.graph.build import apply_one
 from pslab.graph.ops.sources import placeholder
-from pslab.graph.variables import Variable, is_variable_initialized
+from pslab.graph.variables import Variable, assign, assign_add, assign_sub, is_variable_initialized
 from pslab.runtime.task import Task
 from pslab.testing.one_task import run
 
@@ -36,6 +36,13 @@ def test_assignments_return_the_new_value(variable, task):
     assert run(task, variable.assign_sub([1.0, 2.0])).tolist() == [10, 20]
     assert run(task, variable.assign([5.0, 6.0])).tolist() == [5, 6]
     assert run(task, variable).tolist() == [5, 6]
+
+
+def test_assignments_by_functions(variable, task):
+    run(task, variable.initializer)
+    assert run(task, assign(variable, [3.0, 4.0], name="set")).tolist() == [3, 4]
+    assert run(task, assign_add(variable, [1.0, 1.0])).tolist() == [4, 5]
+    assert run(task, assign_sub(variable, [4.0, 4.0])).tolist() == [0, 1]
 
 
 def test_what_was_read_does_not_change(variable, task):
