@@ -45,7 +45,7 @@ def _sigmoid(xp: Any, x: Any, out: Any = None) -> Any:
 
 
 def _softplus(xp: Any, x: Any, out: Any = None) -> Any:
-    return xp.logaddexp(x, x.dtype.type(0), out=out)
+    return xp.log1p(xp.exp(-xp.abs(x))) + xp.maximum(x, 0)
 
 
 def _elu(xp: Any, x: Any, out: Any = None) -> Any:

@@ -130,7 +130,7 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
         A tensor like ``x``; without ``x`` and ``y``, an int64 matrix with a row of indices per true element.
 
     Raises:
-        ShapeError: the shapes do not broadcast, only one of ``x`` and ``y`` is given, or ``condition`` is a vector and the rank of ``x`` is not known.
+        ShapeError: the shapes do not broadcast, only one of ``x`` and ``y`` is given, or ``condition`` is a vector and the rank of ``x`` unknown.
     """
     condition = convert_to_tensor(condition)
     if x is None and y is None:
