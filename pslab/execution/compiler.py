@@ -20,7 +20,6 @@ from pslab.execution.effects import Recv, Send, Steps, Wait
 from pslab.graph.device import DeviceSpec
 from pslab.graph.node import Node, op_of
 from pslab.graph.plan import Cut, Partition
-from pslab.graph.shape import TensorShape
 
 _INDENT = "    "
 _serial = itertools.count()
@@ -87,7 +86,6 @@ class _Compiler:
         self.owned: set[str] = set()  # names whose buffer is this program's alone
         self.last_use = _last_uses(partition)
         self.shared = _shared(partition)
-        self.types = {n.output(i): t for s in partition.stages for n in (*s.nodes, *s.waits) for i, t in enumerate(n.outputs)}
 
     def compile(self) -> Program:
         self.lines.append("def program(feeds):")
@@ -143,14 +141,12 @@ class _Compiler:
     def _call(self, node: Node, position: int, depth: int) -> None:
         definition, device = node.definition, _device_of(node)
         arguments = self._inputs(node)
-        reusable = None
         if node.type == "Const":
             value = self._kernel(node)()
             self.names[node.output(0), device] = self._constant(_identifier(node.name), value)
             self.homes[node.output(0)] = device
             return
-        if definition.elementwise:
-            reusable = self._reusable(node, arguments, position)
+        reusable = self._reusable(node, arguments, position)
         call = f"{self._kernel_name(node)}({', '.join([*arguments, *([f'out={reusable}'] if reusable else [])])})"
         results = [self._define(node.output(i), device) for i in range(len(node.outputs))]
         target = f"{self._tuple(results) if len(results) > 1 else results[0]} = " if results else ""
@@ -191,22 +187,10 @@ class _Compiler:
 
     def _reusable(self, node: Node, arguments: list[str], position: int) -> str | None:
         """The name of an input's buffer that the output may be written into, if one provably fits and nobody needs it later."""
-        for index, (tensor, name) in enumerate(zip(node.inputs, arguments, strict=True)):
-            if name in self.owned and self.last_use[tensor] == position and self._fits(node, index):
-                return name
+        for index in node.spare:
+            if arguments[index] in self.owned and self.last_use[node.inputs[index]] == position:
+                return arguments[index]
         return None
-
-    def _fits(self, node: Node, index: int) -> bool:
-        tensor = node.inputs[index]
-        dtype, shape = self.types[tensor]
-        if dtype != node.outputs[0][0] or not shape:  # where the rank may be 0, NumPy may have made a scalar, which holds no buffer
-            return False
-        if index < node.definition.aligned:
-            return True
-        others = {t for t in node.inputs if t != tensor}
-        return all(t in self.types and _broadcasts_into(self.types[t][1], shape) for t in others) or (
-            TensorShape(shape).is_fully_defined() and shape == node.outputs[0][1]
-        )
 
     # Names
 
@@ -329,11 +313,3 @@ def _shared(partition: Partition) -> set[str]:
         for cut in stage.sends:
             shared.update(cut.tensors)
     return shared
-
-
-def _broadcasts_into(inner: tuple[int | None, ...] | None, outer: tuple[int | None, ...] | None) -> bool:
-    """Whether an array of static shape ``inner`` certainly broadcasts to the shape of one of ``outer``."""
-    if inner is None or outer is None or len(inner) > len(outer):
-        return False
-    tail = outer[len(outer) - len(inner) :]
-    return all(i == 1 or (i is not None and i == o) for i, o in zip(inner, tail, strict=True))

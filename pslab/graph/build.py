@@ -67,14 +67,14 @@ def convert_to_tensor(value: Any, dtype: DType | Any = None, name: str | None = 
 
 
 def as_array(value: Any, dtype: DType | None) -> np.ndarray[Any, Any]:
-    """``value`` as an array of ``dtype``, or of TensorFlow's default type for Python numbers.
+    """``value`` as an array of its own, of ``dtype``, or of TensorFlow's default type for Python numbers.
 
     Raises:
         GraphError: it makes no array of numbers, or would lose its fraction.
     """
     python = not isinstance(value, np.ndarray | np.generic)
     try:
-        array = np.asarray(value)
+        array = np.array(value)
     except ValueError as error:
         raise GraphError(f"cannot make a tensor of {type(value).__name__}: {error}") from None
     if array.dtype.kind in "SU":
@@ -87,9 +87,9 @@ def as_array(value: Any, dtype: DType | None) -> np.ndarray[Any, Any]:
             dtype = as_dtype("int64")
     if dtype is None:
         return array
-    if array.dtype.kind == "f" and dtype.is_integer:
+    if array.dtype.kind == "f" and dtype.is_integer and array.size:
         raise GraphError(f"a value of {array.dtype} cannot be a {dtype.name} without losing its fraction: {value!r}", "use pslab.cast")
-    return array.astype(dtype.as_numpy_dtype)
+    return array.astype(dtype.as_numpy_dtype, copy=False)
 
 
 def constant_in(graph: Graph, array: np.ndarray[Any, Any], name: str | None = None) -> Tensor:

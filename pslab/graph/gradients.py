@@ -36,8 +36,8 @@ def gradients(
         stop_gradients: tensors to be taken as constants: nothing flows through them.
 
     Returns:
-        One tensor per member of ``xs``, of its shape and dtype; None where ``ys`` does not depend on it, or only through integers and other ops that let
-        no gradient flow.
+        One tensor per member of ``xs``, of its shape and dtype; None where ``ys`` does not depend on it, or only through integers and other ops that
+        let no gradient flow.
 
     Raises:
         GraphError: an op on the way has no gradient, or gives one of another shape or dtype than its input.
@@ -118,7 +118,11 @@ def _between(targets: list[Tensor], sources: set[Tensor], stops: set[Tensor]) ->
             waiting.extend(t.op for t in op.inputs)
     depends: dict[Operation, None] = {}
     for op in targets[0].graph.operations:
-        if op in upstream and _lets_flow(op) and any(t.dtype.is_floating and (t in sources or (t.op in depends and t not in stops)) for t in op.inputs):
+        if (
+            op in upstream
+            and _lets_flow(op)
+            and any(t.dtype.is_floating and (t in sources or (t.op in depends and t not in stops)) for t in op.inputs)
+        ):
             depends[op] = None
     return list(depends)
 

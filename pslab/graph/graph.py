@@ -32,7 +32,7 @@ class Graph:
         self._operations: dict[str, Operation] = {}
         self._names_used: dict[str, int] = {}
         self._scope = ""
-        self._devices: list[str | DeviceSpec | DeviceFunction | None] = []
+        self._devices: list[DeviceSpec | DeviceFunction | None] = []
         self._controls: list[Sequence[Operation] | None] = []
         self._colocation: Operation | None = None
         self._finalized = False

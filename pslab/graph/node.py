@@ -33,6 +33,7 @@ class Node:
         device: device name: as asked for, or, in a plan, as placed.
         origin: the line of Python that built it.
         outputs: dtype name and static shape of each output.
+        spare: of an elementwise op, indices of the inputs whose buffers surely fit the output, so that it may be written into one that nobody needs.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Node:
     device: str
     origin: str
     outputs: tuple[tuple[str, tuple[int | None, ...] | None], ...]
+    spare: tuple[int, ...] = ()
 
     @classmethod
     def of(cls, op: Operation, device: str | None = None) -> Node:
@@ -56,6 +58,7 @@ class Node:
             op.device if device is None else device,
             op.origin,
             tuple((t.dtype.name, t.shape.dims) for t in op.outputs),
+            _spare(op),
         )
 
     @property
@@ -69,7 +72,15 @@ class Node:
 
     def to_plain(self) -> tuple[Any, ...]:
         """The fields in order, for `pack`."""
-        return (self.name, self.type, self.inputs, self.controls, self.attrs, self.device, self.origin, self.outputs)
+        return (self.name, self.type, self.inputs, self.controls, self.attrs, self.device, self.origin, self.outputs, self.spare)
+
+
+def _spare(op: Operation) -> tuple[int, ...]:
+    definition = op.definition
+    if not definition.elementwise or not op.outputs[0].shape.dims:  # where the rank may be 0, NumPy may have made a scalar, which holds no buffer
+        return ()
+    fitting = range(definition.aligned) or [i for i, t in enumerate(op.inputs) if all(t is o or t.shape.holds(o.shape) for o in op.inputs)]
+    return tuple(i for i in fitting if op.inputs[i].dtype is op.outputs[0].dtype)
 
 
 def op_of(tensor: str) -> str:

@@ -36,12 +36,12 @@ class OpDef:
         kernel: computes the outputs: ``kernel(xp, *inputs, **attrs)`` with ``xp`` the array module (NumPy or CuPy). One output is returned bare,
             several as a tuple. An elementwise kernel also takes ``out=``. A stateful kernel is ``kernel(state, name, xp, *inputs, **attrs)`` with
             the `TaskState` and the op's own name.
-        gradient: ``gradient(op, *output_gradients)`` builds the gradients with respect to each input (None where there is none). An output's gradient is
-            None where nothing flows into it. `not_differentiable` lets no gradient flow; None makes it an error to ask for one.
+        gradient: ``gradient(op, *output_gradients)`` builds the gradients with respect to each input (None where there is none). An output's gradient
+            is None where nothing flows into it. `not_differentiable` lets no gradient flow; None makes it an error to ask for one.
         flops: floating-point operations of one execution, from static shapes, with None dimensions counted as 1.
         elementwise: outputs one array of the broadcast shape and the dtype of its first input, into ``out=`` if given.
-        aligned: of an elementwise op, how many of the first inputs surely have the output's shape, so that ``out=`` may be the buffer of one of them even
-            where dimensions are not known before the graph runs.
+        aligned: of an elementwise op, the number of first inputs that surely have the output's shape: ``out=`` may be the buffer of one of these, and
+            of no other. 0 leaves it to the static shapes.
         view: the output may share memory with an input.
         stateful: reads or writes the task's state; runs under its monitor and is never merged with another op.
         signals: a stateful op after which a waiting op may be able to finish.
@@ -83,9 +83,7 @@ def op_def(type: str) -> OpDef:
     try:
         return _DEFS[type]
     except KeyError:
-        raise NotFoundError(
-            f"there is no op type {type!r}", "was this graph written by a newer version of pslab, or by another program?"
-        ) from None
+        raise NotFoundError(f"there is no op type {type!r}", "was this graph written by a newer version of pslab, or by another program?") from None
 
 
 def registered() -> Iterator[OpDef]:

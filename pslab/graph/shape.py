@@ -117,6 +117,13 @@ class TensorShape:
         right = (1,) * (rank - len(other.dims)) + other.dims
         return TensorShape(_broadcast_dimension(a, b, self, other) for a, b in zip(left, right, strict=True))
 
+    def holds(self, other: TensorShape) -> bool:
+        """Whether an array of this shape is certainly not stretched by broadcasting with one of shape ``other``."""
+        if self.dims is None or other.dims is None or len(other.dims) > len(self.dims):
+            return False
+        tail = self.dims[len(self.dims) - len(other.dims) :]
+        return all(theirs == 1 or ours not in (None, 1) for ours, theirs in zip(tail, other.dims, strict=True))
+
     def __iter__(self) -> Iterator[int | None]:
         return iter(self.as_list())
 
@@ -128,8 +135,8 @@ class TensorShape:
             return TensorShape(None) if isinstance(key, slice) else None
         found = self.dims[key]
         if isinstance(key, slice):
-            return TensorShape(found)  # type: ignore[arg-type]
-        return None if found is None else Dimension(found)  # type: ignore[call-overload]
+            return TensorShape(found)
+        return None if found is None else Dimension(found)
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, TensorShape):

@@ -55,7 +55,7 @@ class Variable:
                 initial = convert_to_tensor(initial_value, dtype, "initial_value")
             shape = initial.shape if validate_shape else TensorShape(None)
             full_name = scope.rstrip("/")
-            self._attrs = {"variable": full_name, "dtype": initial.dtype.name, "shape": shape.dims}
+            self._attrs: dict[str, Any] = {"variable": full_name, "dtype": initial.dtype.name, "shape": shape.dims}
             self.op: Operation = graph.create_op("VariableV2", (), dict(self._attrs), scope)
             with graph.colocate_with(self.op):
                 self.initializer: Operation = apply_op("Assign", [initial], "Assign", **self._attrs)
@@ -154,7 +154,7 @@ class Variable:
         return self is other
 
     def __getitem__(self, key: Any) -> Tensor:
-        return self._read[key]  # type: ignore[index,no-any-return]
+        return self._read[key]
 
     def __iter__(self) -> Iterator[Tensor]:
         raise TypeError(f"variable {self.name} cannot be iterated; use pslab.unstack")
@@ -211,3 +211,18 @@ def is_variable_initialized(variable: Variable) -> Tensor:
     """A boolean scalar: whether the variable has a value."""
     with variable.graph.colocate_with(variable.op):
         return apply("IsVariableInitialized", [], **variable._attrs)  # type: ignore[no-any-return]
+
+
+def assign(ref: Variable, value: Any, validate_shape: bool | None = None, use_locking: bool | None = None, name: str | None = None) -> Tensor:
+    """`Variable.assign`, by TensorFlow 1's function. ``validate_shape`` and ``use_locking`` change nothing."""
+    return ref.assign(value, name=name)
+
+
+def assign_add(ref: Variable, value: Any, use_locking: bool | None = None, name: str | None = None) -> Tensor:
+    """`Variable.assign_add`, by TensorFlow 1's function. ``use_locking`` changes nothing."""
+    return ref.assign_add(value, name=name)
+
+
+def assign_sub(ref: Variable, value: Any, use_locking: bool | None = None, name: str | None = None) -> Tensor:
+    """`Variable.assign_sub`, by TensorFlow 1's function. ``use_locking`` changes nothing."""
+    return ref.assign_sub(value, name=name)

@@ -117,11 +117,8 @@ def range_(start: Any, limit: Any = None, delta: Any = 1, dtype: DType | Any = N
     """Numbers from ``start`` up to, but without, ``limit`` in steps of ``delta`` (TensorFlow's ``tf.range``); with one number, from 0 up to it."""
     if limit is None:
         start, limit = 0, start
-    tensors = [convert_to_tensor(v, None) for v in (start, limit, delta)]
-    if dtype is not None:
-        wanted = as_dtype(dtype)
-    else:
-        wanted = max((t.dtype for t in tensors), key=(int32, int64, float32, float64).index)
+    tensors = [convert_to_tensor(v) for v in (start, limit, delta)]
+    wanted = max((t.dtype for t in tensors), key=(int32, int64, float32, float64).index) if dtype is None else as_dtype(dtype)
     return apply_one("Range", [cast(t, wanted) for t in tensors], name or "range")
 
 
@@ -140,7 +137,7 @@ def _infer_one_hot(op: Operation) -> infer.Inferred:
 
 def _one_hot(xp: Any, indices: Any, on: Any, off: Any, *, depth: int, axis: int) -> Any:
     at = axis % (indices.ndim + 1)
-    classes = xp.arange(depth, dtype=indices.dtype).reshape((depth,) + (1,) * (indices.ndim - at))
+    classes = xp.arange(depth).reshape((depth,) + (1,) * (indices.ndim - at))
     return xp.where(xp.expand_dims(indices, at) == classes, on, off)
 
 

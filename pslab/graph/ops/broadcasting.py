@@ -28,19 +28,11 @@ def binary(type: str, x: Any, y: Any, name: str | None = None) -> Tensor:
 
 def unbroadcast(gradient: Tensor, like: Tensor, *others: Tensor) -> Tensor:
     """``gradient``, of the shape that ``like`` and ``others`` broadcast to, summed over the axes along which ``like`` was broadcast."""
-    if all(_holds(like.shape, other.shape) for other in others):
+    if all(like.shape.holds(other.shape) for other in others):
         return gradient
     if like.shape.is_fully_defined():
         return apply_one("SumToShape", [gradient], shape=like.shape.as_tuple())
     return apply_one("SumToLike", [gradient, like])
-
-
-def _holds(shape: TensorShape, other: TensorShape) -> bool:
-    """Whether an array of ``shape`` is certainly not broadcast by one of ``other``."""
-    if shape.dims is None or other.dims is None or len(other.dims) > len(shape.dims):
-        return False
-    tail = shape.dims[len(shape.dims) - len(other.dims) :]
-    return all(o == 1 or (d is not None and (d != 1)) for d, o in zip(tail, other.dims, strict=True))
 
 
 def _sum_to(xp: Any, gradient: Any, shape: tuple[int, ...]) -> Any:
@@ -62,16 +54,15 @@ def _spread(op: Any, g: Tensor) -> Tensor:
 register(
     "SumToShape",
     infer=lambda op: [(op.inputs[0].dtype, TensorShape(op.attrs["shape"]))],
-    kernel=lambda xp, gradient, *, shape: _sum_to(xp, gradient, shape),
+    kernel=lambda xp, gradient, *, shape: _sum_to(xp, gradient, shape) if gradient.shape != shape else xp.array(gradient),
     gradient=lambda op, g: [_spread(op, g)],
-    flops=lambda op: infer.size(op.inputs[0].shape),
-    view=True,
+    flops=infer.elements_in,
 )
 register(
     "SumToLike",
     infer=lambda op: [(op.inputs[0].dtype, op.inputs[1].shape)],
     kernel=lambda xp, gradient, like: _sum_to(xp, gradient, like.shape),
     gradient=lambda op, g: [_spread(op, g), None],
-    flops=lambda op: infer.size(op.inputs[0].shape),
+    flops=infer.elements_in,
     view=True,
 )

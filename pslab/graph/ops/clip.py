@@ -33,9 +33,7 @@ def global_norm(t_list: Sequence[Any], name: str | None = None) -> Tensor:
     return math.sqrt(math.add_n(halves) * 2.0, name or "global_norm")
 
 
-def clip_by_global_norm(
-    t_list: Sequence[Any], clip_norm: Any, use_norm: Any = None, name: str | None = None
-) -> tuple[list[Tensor | None], Tensor]:
+def clip_by_global_norm(t_list: Sequence[Any], clip_norm: Any, use_norm: Any = None, name: str | None = None) -> tuple[list[Tensor | None], Tensor]:
     """Tensors scaled down together, if need be, so that their `global_norm` is at most ``clip_norm``.
 
     Returns:

@@ -59,9 +59,7 @@ def greater_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def _register_logical(type: str, kernel: Callable[..., Any], rule: Callable[[Operation], infer.Inferred], aligned: int = 0) -> None:
-    register(
-        type, infer=infer.logical(rule), kernel=kernel, gradient=not_differentiable, flops=infer.elements, elementwise=True, aligned=aligned
-    )
+    register(type, infer=infer.logical(rule), kernel=kernel, gradient=not_differentiable, flops=infer.elements, elementwise=True, aligned=aligned)
 
 
 _register_logical("LogicalAnd", lambda xp, x, y, out=None: xp.logical_and(x, y, out=out), infer.broadcast)
@@ -109,9 +107,7 @@ def _select_gradient(op: Operation, g: Tensor) -> list[Tensor | None]:
     ]
 
 
-register(
-    "Select", infer=_infer_select, kernel=lambda xp, condition, x, y: xp.where(condition, x, y), gradient=_select_gradient, flops=infer.elements
-)
+register("Select", infer=_infer_select, kernel=lambda xp, condition, x, y: xp.where(condition, x, y), gradient=_select_gradient, flops=infer.elements)
 
 
 def _infer_where(op: Operation) -> infer.Inferred:
@@ -134,7 +130,7 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
         A tensor like ``x``; without ``x`` and ``y``, an int64 matrix with a row of indices per true element.
 
     Raises:
-        ShapeError: the shapes do not broadcast, or only one of ``x`` and ``y`` is given.
+        ShapeError: the shapes do not broadcast, only one of ``x`` and ``y`` is given, or ``condition`` is a vector and the rank of ``x`` unknown.
     """
     condition = convert_to_tensor(condition)
     if x is None and y is None:
@@ -142,7 +138,10 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
     if x is None or y is None:
         raise ShapeError("where takes both of x and y, or neither")
     x, y = convert_pair(x, y)
-    rank = x.shape.ndims
-    if condition.shape.ndims == 1 and rank is not None and rank > 1:
-        condition = apply_one("ExpandDims", [condition], axis=tuple(range(1, rank)))
+    if condition.shape.ndims == 1:
+        rank = x.shape.ndims
+        if rank is None:
+            raise ShapeError(f"a vector chooses among elements or rows by the rank of x, but that of {x.name} is not known", "use set_shape")
+        if rank > 1:
+            condition = apply_one("ExpandDims", [condition], axis=tuple(range(1, rank)))
     return apply_one("Select", [condition, x, y], name)

@@ -8,8 +8,9 @@ from pslab.errors import InvalidArgumentError, ShapeError
 from pslab.graph.build import apply_one, apply_op
 from pslab.graph.operation import Operation
 from pslab.graph.ops import infer
+from pslab.graph.ops.activations import sigmoid
 from pslab.graph.ops.broadcasting import convert_pair
-from pslab.graph.ops.nn import log_softmax, sigmoid, softmax, to_last
+from pslab.graph.ops.nn import log_softmax, softmax, to_last
 from pslab.graph.ops.reduce import reduce_sum
 from pslab.graph.ops.sources import stop_gradient
 from pslab.graph.registry import register
@@ -34,7 +35,7 @@ def _shifted(xp: Any, logits: Any) -> tuple[Any, Any, Any]:
     """The logits less their maximum, e to that power, and the sum of those."""
     shifted = logits - logits.max(axis=-1, keepdims=True)
     powers = xp.exp(shifted)
-    return shifted, powers, powers.sum(axis=-1, keepdims=True)
+    return shifted, powers, powers.dot(xp.ones(powers.shape[-1], powers.dtype))[..., None]  # faster than a sum over few classes
 
 
 def _dense(xp: Any, logits: Any, labels: Any) -> Any:
@@ -44,8 +45,7 @@ def _dense(xp: Any, logits: Any, labels: Any) -> Any:
     powers /= total
     powers -= labels
     xp.subtract(xp.log(total), shifted, out=shifted)
-    shifted *= labels
-    return shifted.sum(axis=-1), powers
+    return xp.einsum("...c,...c->...", labels, shifted), powers
 
 
 def _second_order(op: Operation, g: Tensor) -> Tensor:
@@ -89,7 +89,7 @@ def _sparse(xp: Any, logits: Any, labels: Any) -> Any:
     classes = logits.shape[-1]
     if labels.shape != logits.shape[:-1]:
         raise InvalidArgumentError(f"logits have shape {logits.shape}, labels {labels.shape}: expected one label per row")
-    if labels.size and not (0 <= labels.min() and labels.max() < classes):
+    if labels.size and (labels.min() < 0 or labels.max() >= classes):
         raise InvalidArgumentError(f"labels go from {labels.min()} to {labels.max()}, but there are {classes} classes, numbered from 0")
     shifted, powers, total = _shifted(xp, logits)
     at = (xp.arange(labels.size), labels.reshape(-1))
@@ -158,7 +158,9 @@ def softmax_cross_entropy_with_logits(
     return softmax_cross_entropy_with_logits_v2(stop_gradient(labels), logits, dim if axis is None else axis, name)
 
 
-def softmax_cross_entropy_with_logits_v2(labels: Any, logits: Any, axis: int | None = None, name: str | None = None, dim: int | None = None) -> Tensor:
+def softmax_cross_entropy_with_logits_v2(
+    labels: Any, logits: Any, axis: int | None = None, name: str | None = None, dim: int | None = None
+) -> Tensor:
     """Cross entropy per example, as `softmax_cross_entropy_with_logits`, but with a gradient into the labels too."""
     logits, labels = _both(logits, labels)
     perm = to_last(logits, axis if dim is None else dim)

@@ -53,7 +53,7 @@ def _chosen_by(comparison: str) -> Partials:
     """Where the comparison holds the gradient flows to x, elsewhere to y."""
 
     def partials(op: Operation, g: Tensor) -> list[Tensor]:
-        chosen = apply_one("Cast", [binary(comparison, *op.inputs)], dtype=g.dtype.name)
+        chosen = apply_one("Cast", [apply_one(comparison, op.inputs)], dtype=g.dtype.name)
         return [g * chosen, g * (1.0 - chosen)]
 
     return partials
@@ -204,7 +204,7 @@ def sign(x: Any, name: str | None = None) -> Tensor:
 
 
 def exp(x: Any, name: str | None = None) -> Tensor:
-    """e to the power of ``x``, elementwise."""
+    """The exponential function: e to the power of ``x``, elementwise."""
     return apply_one("Exp", [x], name)
 
 
@@ -275,6 +275,8 @@ def round(x: Any, name: str | None = None) -> Tensor:
 def _add_n(xp: Any, first: Any, *others: Any, out: Any = None) -> Any:
     if not others:
         return xp.array(first)
+    if any(other is out for other in others[1:]):  # a tensor that is added several times
+        out = None
     total = xp.add(first, others[0], out=out)
     for other in others[1:]:
         if total.ndim:

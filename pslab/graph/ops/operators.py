@@ -9,7 +9,7 @@ from pslab.graph.ops import compare, math, slicing
 from pslab.graph.ops.matmul import matmul
 from pslab.graph.tensor import Tensor
 
-_BINARY: dict[str, Callable[[Any, Any], Tensor]] = {
+_BINARY: dict[str, Callable[..., Tensor]] = {
     "add": math.add,
     "sub": math.subtract,
     "mul": math.multiply,
@@ -22,31 +22,20 @@ _BINARY: dict[str, Callable[[Any, Any], Tensor]] = {
     "or": compare.logical_or,
     "xor": compare.logical_xor,
 }
-_COMPARISONS: dict[str, Callable[[Any, Any], Tensor]] = {
+_COMPARISONS: dict[str, Callable[..., Tensor]] = {
     "lt": compare.less,
     "le": compare.less_equal,
     "gt": compare.greater,
     "ge": compare.greater_equal,
 }
-_UNARY: dict[str, Callable[[Any], Tensor]] = {"neg": math.negative, "abs": math.abs, "invert": compare.logical_not}
+_UNARY: dict[str, Callable[..., Tensor]] = {"neg": math.negative, "abs": math.abs, "invert": compare.logical_not}
 
 
-def _forward(function: Callable[[Any, Any], Tensor]) -> Callable[[Tensor, Any], Tensor]:
-    return lambda self, other: function(self, other)
-
-
-def _reflected(function: Callable[[Any, Any], Tensor]) -> Callable[[Tensor, Any], Tensor]:
+def _reflected(function: Callable[..., Tensor]) -> Callable[[Tensor, Any], Tensor]:
     return lambda self, other: function(other, self)
 
 
-def _alone(function: Callable[[Any], Tensor]) -> Callable[[Tensor], Tensor]:
-    return lambda self: function(self)
-
-
-for _name, _function in {**_BINARY, **_COMPARISONS}.items():
-    setattr(Tensor, f"__{_name}__", _forward(_function))
+for _name, _function in {**_BINARY, **_COMPARISONS, **_UNARY, "getitem": slicing.getitem}.items():
+    setattr(Tensor, f"__{_name}__", _function)
 for _name, _function in _BINARY.items():
     setattr(Tensor, f"__r{_name}__", _reflected(_function))
-for _name, _single in _UNARY.items():
-    setattr(Tensor, f"__{_name}__", _alone(_single))
-setattr(Tensor, "__getitem__", _forward(slicing.getitem))  # noqa: B010

@@ -1,8 +1,10 @@
 """Random values, from generators that live in the state of the task: one per op, which goes on from step to step.
 
-Seeds follow TensorFlow 1. An op's generator starts from a pair: the graph-level seed (`set_random_seed`) and the op's own. With neither, it starts from the
-operating system's entropy. With the graph's alone, the op's is the number of ops built before it, so that a program's values repeat from run to run. With
-the op's alone, the graph's is a fixed number.
+Seeds follow TensorFlow 1. An op's generator starts from a pair: the graph-level seed (`set_random_seed`) and the op's own.
+
+- With neither, it starts from the operating system's entropy.
+- With the graph's alone, the op's is the number of ops built before it, so that a program's values repeat from run to run.
+- With the op's alone, the graph's is a fixed number.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from pslab.graph.build import apply_one, convert_to_tensor
 from pslab.graph.defaults import get_default_graph
 from pslab.graph.dtypes import DType, as_dtype, float32
 from pslab.graph.operation import Operation
-from pslab.graph.ops import infer
+from pslab.graph.ops import infer, math
 from pslab.graph.ops.shapes import shape as shape_of
 from pslab.graph.ops.static import inferred_shape, runtime_shape, shape_argument
 from pslab.graph.registry import not_differentiable, register
@@ -124,7 +126,7 @@ def random_normal(
 ) -> Tensor:
     """Normally distributed values. ``mean`` and ``stddev`` may be tensors that broadcast to ``shape``."""
     draws = _build("RandomStandardNormal", [], shape, _floating(dtype, "random_normal"), seed, name or "random_normal")
-    return draws * stddev + mean
+    return math.add(math.multiply(draws, stddev), mean)
 
 
 def truncated_normal(
@@ -132,7 +134,7 @@ def truncated_normal(
 ) -> Tensor:
     """Normally distributed values, those beyond two standard deviations drawn again."""
     draws = _build("TruncatedNormal", [], shape, _floating(dtype, "truncated_normal"), seed, name or "truncated_normal")
-    return draws * stddev + mean
+    return math.add(math.multiply(draws, stddev), mean)
 
 
 def random_uniform(
@@ -151,7 +153,7 @@ def random_uniform(
         return _build("RandomUniformInt", bounds, shape, wanted, seed, name or "random_uniform")
     draws = _build("RandomUniform", [], shape, _floating(dtype, "random_uniform"), seed, name or "random_uniform")
     low, high = convert_to_tensor(minval, like=draws), convert_to_tensor(1.0 if maxval is None else maxval, like=draws)
-    return draws * (high - low) + low
+    return math.add(math.multiply(draws, high - low), low)
 
 
 def random_shuffle(value: Any, seed: int | None = None, name: str | None = None) -> Tensor:
@@ -161,5 +163,5 @@ def random_shuffle(value: Any, seed: int | None = None, name: str | None = None)
 
 
 def keep_mask(x: Tensor, keep_prob: Tensor, shape: Any, seed: int | None) -> Tensor:
-    """For `dropout`: 0 with probability ``1 - keep_prob``, else ``1 / keep_prob``; of the dtype of ``x``, and of its shape unless another is given."""
+    """For `dropout`: 0 with probability ``1 - keep_prob``, else ``1 / keep_prob``; of the dtype and, unless another is given, the shape of ``x``."""
     return _build("DropoutMask", [keep_prob], shape_of(x) if shape is None else shape, x.dtype, seed, "dropout/mask")

@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from pslab.errors import ShapeError
 from pslab.graph.build import apply_one, convert_to_tensor
 from pslab.graph.dtypes import DType, as_dtype, int64
@@ -194,7 +196,7 @@ def axes_of(x: Tensor, axis: Any) -> Axes:
         return None
     if is_symbolic(axis) and convert_to_tensor(axis).shape.ndims == 1:
         axis = constant_value(convert_to_tensor(axis))
-    listed = list(axis) if isinstance(axis, list | tuple) or getattr(axis, "ndim", 0) else [axis]
+    listed = list(axis) if isinstance(axis, list | tuple | np.ndarray) else [axis]
     return tuple(infer.axis_in(integer(a, "an axis"), x.shape.ndims) for a in listed)
 
 

@@ -1,4 +1,4 @@
-"""Taking parts: slices, rows by index, and padding around."""
+"""Taking parts by bounds: slices, and padding, which is their reverse."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pslab.errors import InvalidArgumentError, ShapeError
 from pslab.graph.build import apply_one, convert_to_tensor
 from pslab.graph.operation import Operation
 from pslab.graph.ops import infer
+from pslab.graph.ops.gathering import gather
 from pslab.graph.ops.static import constant_value, inferred_shape, integer, is_symbolic, shape_argument
 from pslab.graph.registry import register
 from pslab.graph.shape import TensorShape
@@ -124,8 +125,10 @@ def strided_slice(
     var: Any = None,
     name: str | None = None,
 ) -> Tensor:
-    """A slice by bounds per axis (TensorFlow's ``tf.strided_slice``). Bit i of a mask says of item i: from the very begin, to the very end, the axes not
-    named, a new axis, one index whose axis goes. ``var`` changes nothing.
+    """A slice by bounds per axis (TensorFlow's ``tf.strided_slice``).
+
+    Bit i of a mask says of item i: from the very begin, to the very end, the axes not named, a new axis, one index whose axis goes.
+    ``var`` changes nothing.
 
     Raises:
         ShapeError: the bounds are not known when the graph is built, or an index is outside.
@@ -213,68 +216,6 @@ def slice_(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tenso
     return apply_one("Slice", [input_, *starts, *extents], name or "Slice", begin=start, size=extent)
 
 
-# Rows by index
-
-
-def _infer_gather(op: Operation) -> infer.Inferred:
-    x, indices = op.inputs
-    if not indices.dtype.is_integer:
-        raise ShapeError(f"indices must be integers, found {indices.dtype.name}")
-    if x.shape.dims is None or indices.shape.dims is None:
-        return [(x.dtype, TensorShape(None))]
-    axis = infer.axis_in(op.attrs["axis"], len(x.shape.dims))
-    return [(x.dtype, TensorShape([*x.shape.dims[:axis], *indices.shape.dims, *x.shape.dims[axis + 1 :]]))]
-
-
-def _gather(xp: Any, x: Any, indices: Any, *, axis: int) -> Any:
-    if indices.size and not (0 <= indices.min() and indices.max() < x.shape[axis]):
-        raise InvalidArgumentError(f"indices from {indices.min()} to {indices.max()} are outside axis {axis}, which has {x.shape[axis]}")
-    return x.take(indices, axis)
-
-
-def _gather_grad(xp: Any, g: Any, indices: Any, like: Any, *, axis: int) -> Any:
-    """Dense: the sum, per row, of the gradients of all its uses."""
-    full = xp.zeros(like.shape, g.dtype)
-    axis = axis % like.ndim
-    xp.add.at(full, (slice(None),) * axis + (indices,), g)
-    return full
-
-
-register(
-    "GatherV2",
-    infer=_infer_gather,
-    kernel=_gather,
-    gradient=lambda op, g: [apply_one("GatherGrad", [g, op.inputs[1], op.inputs[0]], axis=op.attrs["axis"]), None],
-)
-register(
-    "GatherGrad",
-    infer=lambda op: [(op.inputs[0].dtype, op.inputs[2].shape)],
-    kernel=_gather_grad,
-    gradient=lambda op, g: [apply_one("GatherV2", [g, op.inputs[1]], axis=op.attrs["axis"]), None, None],
-    flops=infer.elements_in,
-)
-
-
-def gather(params: Any, indices: Any, validate_indices: bool | None = None, name: str | None = None, axis: Any = 0) -> Tensor:
-    """The slices of ``params`` along ``axis`` at ``indices``, integers of any shape. Its gradient is dense. ``validate_indices`` changes nothing: an index
-    outside is always an `InvalidArgumentError`.
-    """
-    return apply_one("GatherV2", [params, indices], name or "Gather", axis=integer(0 if axis is None else axis, "an axis"))
-
-
-def embedding_lookup(params: Any, ids: Any, partition_strategy: str = "mod", name: str | None = None) -> Tensor:
-    """The rows of ``params`` at ``ids``.
-
-    Raises:
-        ShapeError: ``params`` is a list of several parts.
-    """
-    if isinstance(params, list | tuple):
-        if len(params) != 1:
-            raise ShapeError(f"embedding_lookup takes one table, not {len(params)} parts")
-        params = params[0]
-    return gather(params, ids, name=name or "embedding_lookup")
-
-
 # Padding
 
 
@@ -310,5 +251,3 @@ def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", name: str | None = N
     if value is None or value.ndim != 2 or value.shape[1] != 2 or (value < 0).any():
         raise ShapeError(f"paddings must be pairs of known numbers, none negative, not {paddings!r}")
     return apply_one("PadV2", [tensor], name or "Pad", paddings=tuple((int(b), int(a)) for b, a in value), constant=constant_values)
-
-

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pslab.errors import InvalidArgumentError
+from pslab.errors import InvalidArgumentError, ShapeError
 from pslab.graph.build import apply, as_array, constant_in, convert_to_tensor
 from pslab.graph.defaults import get_default_graph
 from pslab.graph.dtypes import DType, as_dtype
@@ -36,13 +36,13 @@ def constant(value: Any, dtype: DType | Any = None, shape: Sequence[int] | None 
         name: name of the op.
 
     Raises:
-        ShapeError: ``value`` has more elements than ``shape``.
+        ShapeError: ``value`` has more elements than ``shape``, or none where ``shape`` has some.
     """
     array = as_array(value, None if dtype is None else as_dtype(dtype))
     if shape is not None:
         count = TensorShape(shape).num_elements()
         if count is None or array.size > count or array.size == 0 < count:
-            raise InvalidArgumentError(f"constant of {array.size} values does not fill shape {tuple(shape)} of {count}")
+            raise ShapeError(f"a constant of {array.size} values does not fill shape {tuple(shape)} of {count}")
         flat = array.ravel()
         array = np.concatenate([flat, np.repeat(flat[-1:], count - flat.size)]).reshape(tuple(shape))
     return constant_in(get_default_graph(), array, name)
@@ -50,9 +50,7 @@ def constant(value: Any, dtype: DType | Any = None, shape: Sequence[int] | None 
 
 def _unfed(state: Any, name: str, xp: Any, *, dtype: str, shape: tuple[int | None, ...] | None) -> Any:
     wanted = TensorShape(shape)
-    raise InvalidArgumentError(
-        f"placeholder {name!r} ({dtype}, shape {wanted}) was not fed", f"run(..., feed_dict={{{name}: value}})"
-    )
+    raise InvalidArgumentError(f"placeholder {name!r} ({dtype}, shape {wanted}) was not fed", f"run(..., feed_dict={{{name}: value}})")
 
 
 register(
@@ -119,4 +117,3 @@ def tuple_(tensors: Sequence[Any], name: str | None = None) -> list[Tensor]:
     graph = values[0].graph
     with graph.name_scope(name or "tuple"), graph.control_dependencies(values):
         return [identity(t) for t in values]
-
