@@ -147,9 +147,8 @@ class Optimizer:
         updates = []
         for gradient, variable in pairs:
             rule = hyper.beside(variable)
-            gradient = convert_to_tensor(gradient, like=variable.value())
             short = f"update_{variable.op.name}/Apply{type(rule).__name__}"
-            updates.append(apply_update(rule, variable, slots[variable], gradient, short))
+            updates.append(apply_update(rule, variable, slots[variable], convert_to_tensor(gradient, like=variable.value()), short))
         return updates
 
     # Slots
