@@ -8,6 +8,7 @@ import pytest
 from pslab.errors import GraphError, ShapeError
 from pslab.graph.collections import GraphKeys
 from pslab.graph.graph import Graph
+from pslab.graph.ops.math import add
 from pslab.graph.ops.matmul import matmul
 from pslab.graph.ops.sources import placeholder, stop_gradient
 from pslab.graph.variables import Variable, global_variables_initializer
@@ -200,7 +201,7 @@ def test_compute_gradients(graph):
     w = Variable(np.ones((2, 3)), name="w")
     unused = Variable(np.ones(3), name="unused")
     frozen = Variable(np.ones((2, 3)), trainable=False, name="frozen")
-    loss = matmul(x, w) + matmul(x, frozen)  # no scalar: its sum is meant
+    loss = add(matmul(x, w), matmul(x, frozen))  # no scalar: its sum is meant
     optimizer = GradientDescentOptimizer(1.0)
     (gradient, first), (nothing, second) = optimizer.compute_gradients(loss)
     assert (first, nothing, second) == (w, None, unused)
