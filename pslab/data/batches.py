@@ -14,10 +14,10 @@ Array = np.ndarray[Any, np.dtype[Any]]
 class Batches:
     """An endless iterator over ``(x_batch, y_batch)``: one worker's share of a stream of global batches.
 
-    The stream is the data set in a new order every epoch, one epoch after another; an order depends on ``seed`` and the epoch alone. The global batch of a
-    step is the next ``shards · batch_size`` examples of the stream, and shard k gets the k-th ``batch_size`` of them. So the shards' batches of one step, in
-    the shards' order, are what a single process with that larger batch would get, however many shards there are. Every example comes once per epoch;
-    a batch may reach over the end of one into the next.
+    The stream is the data set in a new order every epoch, one epoch after another; an order depends on ``seed`` and the epoch alone. The global
+    batch of a step is the next ``shards · batch_size`` examples of the stream, and shard k gets the k-th ``batch_size`` of them. So the shards'
+    batches of one step, in the shards' order, are what a single process with that larger batch would get, however many shards there are. Every
+    example comes once per epoch; a batch may reach over the end of one into the next.
 
     Args:
         x: examples along the first axis.

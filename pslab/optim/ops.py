@@ -1,6 +1,7 @@
 """The ops that apply an update rule: `ApplyGradientDescent`, `ApplyMomentum`, `ApplyAdagrad`, `ApplyRMSProp` and `ApplyAdam`.
 
-Such an op runs on its variable's task, reads the variable and its slots from the task's store, and puts the results in their place in one critical section.
+Such an op runs on its variable's task, reads the variable and its slots from the task's store, and puts the results in their place in one critical
+section.
 """
 
 from __future__ import annotations

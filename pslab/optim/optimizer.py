@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import numpy as np
-
 from pslab.errors import GraphError
-from pslab.graph.build import apply, convert_to_tensor
+from pslab.graph.build import convert_to_tensor
 from pslab.graph.collections import GraphKeys
 from pslab.graph.gradients import gradients
 from pslab.graph.operation import Operation
+from pslab.graph.ops.arrays import cast, fill
 from pslab.graph.ops.sources import group
 from pslab.graph.tensor import Tensor
 from pslab.graph.variables import Variable
@@ -147,9 +146,8 @@ class Optimizer:
         updates = []
         for gradient, variable in pairs:
             rule = hyper.beside(variable)
-            gradient = convert_to_tensor(gradient, like=variable.value())
             short = f"update_{variable.op.name}/Apply{type(rule).__name__}"
-            updates.append(apply_update(rule, variable, slots[variable], gradient, short))
+            updates.append(apply_update(rule, variable, slots[variable], convert_to_tensor(gradient, like=variable.value()), short))
         return updates
 
     # Slots
@@ -179,7 +177,7 @@ class Optimizer:
             if slot.scalar:
                 initial: Any = _beside(variable, slot.fill, f"{name}/initial_value")
             else:
-                initial = np.full(variable.shape.as_tuple(), slot.fill, variable.dtype.as_numpy_dtype)
+                initial = fill(variable.shape.as_tuple(), _beside(variable, slot.fill, f"{name}/value"), f"{name}/initial_value")
             return Variable(initial, trainable=False, name=name)
 
 
@@ -257,10 +255,9 @@ class _HyperParameters:
 
 def _beside(variable: Variable, value: Any, name: str) -> Tensor:
     """``value`` as a tensor of the variable's dtype, built under the variable's colocation."""
-    if not isinstance(value, Tensor) and not hasattr(value, "_as_tensor"):
-        return convert_to_tensor(value, variable.dtype, name, like=variable.value())
-    tensor = convert_to_tensor(value)
-    return tensor if tensor.dtype is variable.dtype else apply("Cast", [tensor], name, dtype=variable.dtype.name)
+    if isinstance(value, Tensor | Variable):
+        return cast(value, variable.dtype, name)
+    return convert_to_tensor(value, variable.dtype, name, like=variable.value())
 
 
 def _count(global_step: Variable, updates: list[Tensor], name: str) -> Operation:

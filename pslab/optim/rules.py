@@ -1,8 +1,8 @@
 """Update rules: what an optimizer does to one parameter, as pure values over arrays.
 
-A rule holds its hyper-parameters. ``init`` makes the slots of a parameter (what the rule remembers between steps), and ``update`` goes one step: from a
-parameter, its slots and a gradient to the new parameter and the new slots. Nothing is written to the arrays that are given, which others may be reading
-at that moment; results are fresh arrays of the parameter's dtype. The formulas are TensorFlow 1's (``training_ops.cc``).
+A rule holds its hyper-parameters. ``init`` makes the slots of a parameter (what the rule remembers between steps), and ``update`` goes one step:
+from a parameter, its slots and a gradient to the new parameter and the new slots. Nothing is written to the arrays that are given, which others may
+be reading at that moment; results are fresh arrays of the parameter's dtype. The formulas are TensorFlow 1's (``training_ops.cc``).
 
 Hyper-parameters are Python numbers or scalars of the parameter's dtype. `slots` is also asked of rules that hold tensors, while a graph is built.
 """
@@ -166,8 +166,8 @@ class Adam(NamedTuple):
     def slots(self) -> tuple[Slot, ...]:
         """The two running means, zero at first, and the powers beta1ᵗ and beta2ᵗ of the coming step.
 
-        TensorFlow keeps one pair of powers for all variables. Here every variable has its own, so that an update needs nothing from another task, and the
-        powers change with the variable in one critical section. The results are the same.
+        TensorFlow keeps one pair of powers for all variables. Here every variable has its own, so that an update needs nothing from another task,
+        and the powers change with the variable in one critical section. The results are the same.
         """
         return (Slot("m", 0.0), Slot("v", 0.0), Slot("beta1_power", self.beta1, scalar=True), Slot("beta2_power", self.beta2, scalar=True))
 

@@ -25,8 +25,8 @@ class AccumulatorStats(NamedTuple):
 class Accumulator:
     """The pending gradients of one variable, and the global step that they must not be older than.
 
-    Gradients are kept one by one and added up in the order of their workers when they are taken, so that the sum is the same, bit for bit, in whatever
-    order they arrive. The arrays are kept, not copied: nobody may write to an array once it is handed in.
+    Gradients are kept one by one and added up in the order of their workers when they are taken, so that the sum is the same, bit for bit, in
+    whatever order they arrive. The arrays are kept, not copied: nobody may write to an array once it is handed in.
 
     Attributes:
         global_step: gradients computed at an older step are stale.

@@ -1,7 +1,7 @@
 """The stateful ops of synchronous training: gradient accumulators and token queues, as resources of the task that an op is placed on.
 
-All ops of one accumulator or queue must be on one task: build them under ``graph.colocate_with(variable.op)``. A resource is made by the first op that
-touches it. `Task.drop_resources` with `ACCUMULATORS` or `QUEUES`, and the beginning of a name if wanted, forgets them and returns them.
+All ops of one accumulator or queue must be on one task: build them under ``graph.colocate_with(variable.op)``. A resource is made by the first op
+that touches it. `Task.drop_resources` with `ACCUMULATORS` or `QUEUES`, and the beginning of a name if wanted, forgets them and returns them.
 """
 
 from __future__ import annotations

@@ -12,8 +12,8 @@ from pslab.graph.registry import NOT_YET
 class TokenQueue:
     """A first-in first-out queue of tokens. A token is the global step that its taker computes at; there is no limit to their number.
 
-    One queue per worker gives each exactly one token a step; one queue for all is TensorFlow's ``SyncReplicasOptimizer``, where a fast worker may take a
-    slow one's token.
+    One queue per worker gives each exactly one token a step; one queue for all is TensorFlow's ``SyncReplicasOptimizer``, where a fast worker may
+    take a slow one's token.
     """
 
     def __init__(self) -> None:

@@ -43,7 +43,11 @@ def program(task: Task, fetches: list[Tensor | Operation], feeds: list[Tensor]) 
 
 
 def run(task: Task, *fetches: Any, feeds: Mapping[Tensor, Any] | None = None) -> Any:
-    """Run ``fetches`` (tensors, variables, ops) once on ``task``. Returns the tensors' values: one bare, several as a tuple, None if there is none."""
+    """Run ``fetches`` (tensors, variables, ops) once on ``task``.
+
+    Returns:
+        The tensors' values: one bare, several as a tuple, None if there is none.
+    """
     wanted = [f._as_tensor() if hasattr(f, "_as_tensor") else f for f in fetches]
     feeds = dict(feeds or {})
     compiled = program(task, wanted, list(feeds))

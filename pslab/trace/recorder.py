@@ -27,7 +27,7 @@ class Fetched(NamedTuple):
 
 
 class Recorder:
-    """A ring of records. Appending never waits for readers; who reads too seldom loses the oldest, and is told how many. Safe to use from many threads.
+    """A ring of records, safe to use from many threads. Who reads too seldom loses the oldest, and is told how many.
 
     Args:
         dtype: structured dtype of a record, such as `pslab.trace.records.step_dtype`.

@@ -8,6 +8,8 @@ import pytest
 from pslab.errors import GraphError, ShapeError
 from pslab.graph.collections import GraphKeys
 from pslab.graph.graph import Graph
+from pslab.graph.ops.arrays import zeros
+from pslab.graph.ops.math import add
 from pslab.graph.ops.matmul import matmul
 from pslab.graph.ops.sources import placeholder, stop_gradient
 from pslab.graph.variables import Variable, global_variables_initializer
@@ -92,6 +94,15 @@ def test_slot_names(graph, optimizer, names):
     w = Variable(np.zeros(2), name="w")
     optimizer.apply_gradients([(placeholder("float64", [2]), w)])
     assert {name: optimizer.get_slot(w, name).op.name for name in optimizer.get_slot_names()} == names
+
+
+def test_slots_of_a_big_variable_do_not_make_the_graph_big(graph):
+    w = Variable(lambda: zeros([1000, 1000]), name="w")
+    AdamOptimizer().apply_gradients([(placeholder("float32", [1000, 1000]), w)])
+    assert max(op.attrs["value"].size for op in graph.operations if op.type == "Const") < 10
+    task = Task("localhost:0")
+    run(task, global_variables_initializer())
+    assert task.variables.read("w/Adam_1").shape == (1000, 1000)
 
 
 def test_slots_are_made_once(graph):
@@ -200,7 +211,7 @@ def test_compute_gradients(graph):
     w = Variable(np.ones((2, 3)), name="w")
     unused = Variable(np.ones(3), name="unused")
     frozen = Variable(np.ones((2, 3)), trainable=False, name="frozen")
-    loss = matmul(x, w) + matmul(x, frozen)  # no scalar: its sum is meant
+    loss = add(matmul(x, w), matmul(x, frozen))  # no scalar: its sum is meant
     optimizer = GradientDescentOptimizer(1.0)
     (gradient, first), (nothing, second) = optimizer.compute_gradients(loss)
     assert (first, nothing, second) == (w, None, unused)

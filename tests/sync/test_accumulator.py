@@ -114,7 +114,7 @@ def test_writes_to_nothing_that_it_was_given(count, shape):
 def test_gradients_that_differ_in_shape_or_dtype_are_refused(other):
     accumulator = Accumulator()
     accumulator.apply_grad(0, 0, array(1))
-    with pytest.raises(InvalidArgumentError, match="the gradient of worker 3 is .* that of worker 0 float64"):
+    with pytest.raises(InvalidArgumentError, match=r"the gradient of worker 3 is .* that of worker 0 float64"):
         accumulator.apply_grad(3, 0, other)
     assert accumulator.stats() == (1, 0, 1)
 
