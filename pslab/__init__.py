@@ -24,31 +24,34 @@ _MODULES = {
     "pslab.graph.build": "convert_to_tensor",
     "pslab.graph.initializers": (
         "constant_initializer glorot_normal_initializer glorot_uniform_initializer ones_initializer random_normal_initializer"
-        " random_uniform_initializer truncated_normal_initializer zeros_initializer"
+        " random_uniform_initializer truncated_normal_initializer variance_scaling_initializer zeros_initializer"
     ),
     "pslab.graph.operation": "Operation",
-    "pslab.graph.ops.arrays": "cast fill one_hot ones ones_like range=range_ tile zeros zeros_like",
+    "pslab.graph.ops.arrays": "cast fill one_hot ones ones_like range=range_ tile to_double to_float to_int32 to_int64 zeros zeros_like",
     "pslab.graph.ops.clip": "clip_by_global_norm clip_by_norm clip_by_value global_norm",
     "pslab.graph.ops.compare": (
         "equal greater greater_equal less less_equal logical_and logical_not logical_or logical_xor not_equal where"
     ),
-    "pslab.graph.ops.joining": "concat split stack unstack",
+    "pslab.graph.ops.joining": "concat pack split stack unpack unstack",
     "pslab.graph.ops.math": (
         "abs add add_n ceil cos div divide exp expm1 floor floordiv log log1p maximum minimum mod multiply negative pow reciprocal round rsqrt"
         " sign sin sqrt square squared_difference subtract truediv"
     ),
     "pslab.graph.ops.matmul": "matmul",
-    "pslab.graph.ops.nn": "",
+    "pslab.graph.ops.activations": "sigmoid tanh",
     "pslab.graph.ops.numerics": "check_numerics is_finite is_inf is_nan",
     "pslab.graph.ops.random": "random_normal random_shuffle random_uniform set_random_seed truncated_normal",
-    "pslab.graph.ops.reduce": "argmax argmin",
+    "pslab.graph.ops.reduce": (
+        "argmax argmin reduce_all reduce_any reduce_max reduce_mean reduce_min reduce_prod reduce_sum"
+    ),
     "pslab.graph.ops.shapes": "expand_dims rank reshape shape size squeeze transpose",
-    "pslab.graph.ops.slicing": "gather pad slice=slice_ strided_slice",
+    "pslab.graph.ops.slicing": "pad slice=slice_ strided_slice",
+    "pslab.graph.ops.gathering": "gather",
     "pslab.graph.ops.sources": "constant group identity no_op placeholder stop_gradient tuple=tuple_",
     "pslab.graph.shape": "Dimension TensorShape",
     "pslab.graph.tensor": "Tensor",
     "pslab.graph.variables": (
-        "Variable global_variables global_variables_initializer is_variable_initialized local_variables local_variables_initializer"
+        "Variable assign assign_add assign_sub global_variables global_variables_initializer is_variable_initialized local_variables local_variables_initializer"
         " trainable_variables variables_initializer"
     ),
     "pslab.runtime.config": "ConfigProto GPUOptions",

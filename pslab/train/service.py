@@ -11,6 +11,7 @@ import numpy as np
 import pslab.graph.ops  # noqa: F401  (every task must know every op)
 from pslab.data.batches import Batches
 from pslab.errors import FailedPreconditionError
+from pslab.graph.ops.random import GENERATORS
 from pslab.runtime.session import Session
 from pslab.runtime.targets import publish, withdraw
 from pslab.runtime.task_server import TaskServer
@@ -84,9 +85,10 @@ class TaskService:
         """Keep the training examples that this task's loops take batches from."""
         self._data = (x, y)
 
-    def clear_records(self, metrics: tuple[str, ...]) -> None:
-        """Forget the step records, and make room for those of a model with these metrics."""
+    def begin_anew(self, metrics: tuple[str, ...]) -> None:
+        """Forget the step records, make room for those of a model with these metrics, and let random sequences begin anew."""
         self._recorder = Recorder(step_dtype(metrics), RECORDS)
+        self._server.task.drop_resources(GENERATORS)
 
     def start(self, job: Job) -> None:
         """Build this task's part of the job, and begin its loops.

@@ -323,7 +323,7 @@ class Trainer:
         """Give the tasks their data, and the chief its model."""
         if not keep_records:
             self._history = History(self.metric_names)
-            self._cluster.call_all("clear_records", metrics=self.metric_names)
+            self._cluster.call_all("begin_anew", metrics=self.metric_names)
         self._load(self._drivers())
         self._cluster.call(CHIEF, "model", job=self.job())
 

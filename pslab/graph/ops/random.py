@@ -24,6 +24,8 @@ from pslab.graph.ops.static import inferred_shape, runtime_shape, shape_argument
 from pslab.graph.registry import not_differentiable, register
 from pslab.graph.tensor import Tensor
 
+GENERATORS = "random/"
+"""Beginning of the resource key of every generator. `Task.drop_resources` with it lets all random sequences begin anew."""
 DEFAULT_GRAPH_SEED = 87654321
 """TensorFlow's graph-level seed for ops that have a seed of their own in a graph that has none."""
 
@@ -52,7 +54,7 @@ def _generator(state: Any, name: str, xp: Any, seed: int, seed2: int) -> Any:
             return np.random.default_rng(entropy)
         return xp.random.default_rng(None if entropy is None else int(np.random.SeedSequence(entropy).generate_state(1, np.uint64)[0]))
 
-    return state.resource(f"random/{name}/{seed}/{seed2}", make)
+    return state.resource(f"{GENERATORS}{name}/{seed}/{seed2}", make)
 
 
 def _draw(generator: Any, method: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:

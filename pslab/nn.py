@@ -1,0 +1,16 @@
+"""Neural network ops: TensorFlow 1's ``tf.nn``."""
+
+from pslab.lazy import facade
+
+_MODULES = {
+    "pslab.graph.ops.activations": "elu leaky_relu relu relu6 sigmoid softplus tanh",
+    "pslab.graph.ops.convolution": "conv2d max_pool",
+    "pslab.graph.ops.gathering": "embedding_lookup",
+    "pslab.graph.ops.losses": (
+        "sigmoid_cross_entropy_with_logits softmax_cross_entropy_with_logits softmax_cross_entropy_with_logits_v2"
+        " sparse_softmax_cross_entropy_with_logits"
+    ),
+    "pslab.graph.ops.nn": "bias_add dropout in_top_k l2_loss l2_normalize log_softmax moments softmax xw_plus_b zero_fraction",
+}
+
+__getattr__, __dir__, __all__ = facade(__name__, _MODULES)
