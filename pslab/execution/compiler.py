@@ -79,6 +79,7 @@ class _Compiler:
         self.state = state
         self.globals: dict[str, Any] = {"Recv": Recv, "Send": Send, "Wait": Wait, "monitor": state.monitor}
         self.lines: list[str] = []
+        self._depth = 1
         self.nodes: dict[int, Node] = {}
         self.names: dict[tuple[str, str], str] = {}  # (tensor, device) → Python name
         self.homes: dict[str, str] = {}  # tensor → device it was made on
@@ -120,27 +121,29 @@ class _Compiler:
         self._line(f"{target}yield Recv({self._constant(f'cut{cut.index}', cut)})  # from {cut.source}")
 
     def _run(self, nodes: Iterable[Node], position: int) -> int:
-        for stateful, run in itertools.groupby(nodes, key=lambda n: n.definition.stateful):
-            group = list(run)
+        for stateful, group in _sections(nodes):
             if stateful:
-                for node in group:
-                    self._fetch_inputs(node)
+                self._bring_inputs(group)
                 self._line("with monitor:")
+                self._depth += 1
             for node in group:
-                self._call(node, position, depth=2 if stateful else 1)
+                self._call(node, position)
                 position += 1
                 if not stateful:
                     self._forget(node.inputs, position)
             if stateful:
                 if any(n.definition.signals for n in group):
-                    self._line("monitor.notify_all()", depth=2)
+                    self._line("monitor.notify_all()")
+                self._depth -= 1
                 for node in group:
                     self._forget(node.inputs, position)
         return position
 
-    def _call(self, node: Node, position: int, depth: int) -> None:
+    def _call(self, node: Node, position: int) -> None:
         definition, device = node.definition, _device_of(node)
         arguments = self._inputs(node)
+        if node.type == "NoOp":
+            return
         if node.type == "Const":
             value = self._kernel(node)()
             self.names[node.output(0), device] = self._constant(_identifier(node.name), value)
@@ -150,17 +153,13 @@ class _Compiler:
         call = f"{self._kernel_name(node)}({', '.join([*arguments, *([f'out={reusable}'] if reusable else [])])})"
         results = [self._define(node.output(i), device) for i in range(len(node.outputs))]
         target = f"{self._tuple(results) if len(results) > 1 else results[0]} = " if results else ""
-        if node.type != "NoOp":
-            self._line(f"{target}{call}", node, depth)
-        elif depth == 2:
-            self._line("pass", node, depth)
+        self._line(f"{target}{call}", node)
         if not (definition.view or definition.stateful):
             self.owned.update(name for i, name in enumerate(results) if node.output(i) not in self.shared)
         if reusable:
             self.owned.discard(reusable)
 
     def _wait(self, node: Node) -> None:
-        self._fetch_inputs(node)
         arguments = self._inputs(node)
         poll = self._kernel_name(node)
         if arguments:
@@ -209,8 +208,12 @@ class _Compiler:
     def _inputs(self, node: Node) -> list[str]:
         return [self._at(t, _device_of(node)) for t in node.inputs]
 
-    def _fetch_inputs(self, node: Node) -> None:
-        self._inputs(node)
+    def _bring_inputs(self, group: Iterable[Node]) -> None:
+        """Copy what a critical section needs to its devices beforehand."""
+        for node in group:
+            for tensor in node.inputs:
+                if tensor in self.homes:
+                    self._at(tensor, _device_of(node))
 
     def _at(self, tensor: str, device: str) -> str:
         """The name of ``tensor`` on ``device``, copied there first if need be."""
@@ -258,10 +261,22 @@ class _Compiler:
         listed = list(names)
         return f"({', '.join(listed)}{',' if len(listed) == 1 else ''})"
 
-    def _line(self, text: str, node: Node | None = None, depth: int = 1) -> None:
-        self.lines.append(_INDENT * depth + text)
+    def _line(self, text: str, node: Node | None = None) -> None:
+        self.lines.append(_INDENT * self._depth + text)
         if node is not None:
             self.nodes[len(self.lines)] = node
+
+
+def _sections(nodes: Iterable[Node]) -> list[tuple[bool, list[Node]]]:
+    """Runs of stateful ops, which are critical sections, and runs of others. A constant, or an op that does nothing, parts none."""
+    sections: list[tuple[bool, list[Node]]] = []
+    for node in nodes:
+        silent = node.type in ("Const", "NoOp")
+        if sections and (silent or sections[-1][0] == node.definition.stateful):
+            sections[-1][1].append(node)
+        else:
+            sections.append((node.definition.stateful, [node]))
+    return sections
 
 
 def _on(device: ArrayBackend, kernel: Callable[..., Any]) -> Callable[..., Any]:

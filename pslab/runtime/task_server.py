@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Any
 
-from pslab.errors import CancelledError, PslabError, UnavailableError
+from pslab.errors import CancelledError, UnavailableError
 from pslab.execution.compiler import Program
 from pslab.graph.plan import Cut, Partition
 from pslab.runtime.client_session import ClientSession
@@ -94,7 +94,7 @@ class _Client:
         self._server = server
         self._task = server.task
         self._channel = channel
-        self._programs: dict[int, Program | PslabError] = {}
+        self._programs: dict[int, Program | Exception] = {}
         self._session: ClientSession | None = None
 
     def handle(self, message: Message) -> None:
@@ -121,21 +121,21 @@ class _Client:
     def _register(self, message: Message) -> None:
         try:
             self._programs[message.plan] = self._task.compile(Partition.unpack(message.body))
-        except PslabError as error:
+        except Exception as error:
             self._programs[message.plan] = error  # told when the step is to run
 
     def _step(self, message: Message) -> None:
         key = StepKey(message.plan, message.step)
         try:
             program = self._programs[message.plan]
-            if isinstance(program, PslabError):
+            if isinstance(program, Exception):
                 raise program
             fed = len(program.partition.feeds)
             link = _ServedStep(self._server, self._channel, program.partition, message, fed)
             values, times = drive(program, message.arrays[:fed], link, self._task.monitor)
             times.bytes_fed = sum(a.nbytes for a in message.arrays[:fed])
             answer = Message(Kind.DONE, key.plan, key.step, fields=times.as_fields(), arrays=values)
-        except PslabError as error:
+        except Exception as error:
             self._task.rendezvous.forget(key)
             answer = Message(Kind.FAILED, key.plan, key.step, body=pack_error(error))
         self._channel.send(answer)
