@@ -8,6 +8,8 @@ from threading import Condition
 from time import perf_counter_ns
 from typing import Any, Protocol
 
+import numpy as np
+
 from pslab.errors import CancelledError
 from pslab.execution.compiler import Program
 from pslab.execution.effects import Recv, Send, Wait
@@ -65,6 +67,11 @@ def drive(program: Program, feeds: Iterable[Any], link: Link, monitor: Condition
     Raises:
         OpError: an op failed (with its name, device and origin), a peer was lost, or the step was cancelled.
     """
+    with np.errstate(all="ignore"):  # as TensorFlow: what is not finite is a value, not a warning
+        return _drive(program, feeds, link, monitor)
+
+
+def _drive(program: Program, feeds: Iterable[Any], link: Link, monitor: Condition) -> tuple[tuple[Any, ...], PhaseTimes]:
     times = PhaseTimes()
     steps = program.start(feeds)
     result: Any = None

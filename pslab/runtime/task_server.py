@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Any
 
+import pslab.graph.ops  # what another task sends may use any op
+import pslab.optim.ops
+import pslab.sync.ops  # noqa: F401
 from pslab.errors import CancelledError, UnavailableError
 from pslab.execution.compiler import Program
 from pslab.graph.plan import Cut, Partition

@@ -38,6 +38,7 @@ class ReplicaGraph:
         next_parameters: the parameters after the update.
         paused_ns: for how long, in all, updates stood still on purpose.
         distances: squared distances of the replica's parameters from those on the ps, just before the update.
+        pushes: further ops of a step, which hand gradients in.
         pull: what a replica reads before its first step: the global step, the time paused, the parameters.
         granted: whether the next update is claimed already; None where the replica makes no updates itself.
         claim: waits until the next update is claimed; None likewise.
@@ -50,6 +51,7 @@ class ReplicaGraph:
     next_parameters: Sequence[Tensor]
     paused_ns: Tensor
     distances: Sequence[Tensor]
+    pushes: Sequence[Operation]
     pull: Sequence[Tensor]
     granted: Tensor | None
     claim: Tensor | None
@@ -77,7 +79,7 @@ def async_replica(job: Job, worker: int) -> ReplicaGraph:
         with replica.graph.device(PS_0), replica.graph.control_dependencies([next_step]):
             granted, paused = try_claim(job.epoch), paused_time()
         pull, waiting = _pull(replica), _claim(replica, job.epoch)
-    return ReplicaGraph(replica, read_step, stale, next_step, updates, paused, distances, pull, granted, waiting)
+    return ReplicaGraph(replica, read_step, stale, next_step, updates, paused, distances, (), pull, granted, waiting)
 
 
 def sync_replica(job: Job, worker: int) -> ReplicaGraph:
@@ -101,7 +103,7 @@ def sync_replica(job: Job, worker: int) -> ReplicaGraph:
                 paused = paused_time()
         after = _read_after(replica.variables, [token.op])
         pull = _pull(replica)
-    return ReplicaGraph(replica, read_step, stale, token, after, paused, distances, pull, None, None)
+    return ReplicaGraph(replica, read_step, stale, token, after, paused, distances, handed_in, pull, None, None)
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pslab.data.datasets import Dataset
+from pslab.graph.operation import Operation
 from pslab.graph.partition import partition, prune
 from pslab.graph.placement import place
 from pslab.graph.plan import StepPlan
@@ -35,11 +36,11 @@ def mode_plan(job: Job, worker: int = 0) -> StepPlan:
         return _plan(job, CLIENT, [step.staleness, step.next_step, *values], step.feeds)
     replica = between_graph.sync_replica(job, worker) if sync else between_graph.async_replica(job, worker)
     tower = replica.replica.tower
-    fetches = [replica.staleness, replica.next_step, tower.loss, *tower.metrics.values(), *replica.next_parameters]
+    fetches = [replica.staleness, replica.next_step, tower.loss, *tower.metrics.values(), *replica.next_parameters, *replica.pushes]
     return _plan(job, f"worker:{worker}", fetches, replica.feeds)
 
 
-def _plan(job: Job, master: str, fetches: Sequence[Tensor], feeds: Sequence[Tensor]) -> StepPlan:
-    operations = prune([f.op for f in fetches], feeds)
+def _plan(job: Job, master: str, fetches: Sequence[Tensor | Operation], feeds: Sequence[Tensor]) -> StepPlan:
+    operations = prune([f.op if isinstance(f, Tensor) else f for f in fetches], feeds)
     placed = place(operations, master=master, tasks=job.task_names, devices=lambda task: ("CPU:0",))
-    return partition(operations, placed, master=master, fetches=fetches, feeds=feeds)
+    return partition(operations, placed, master=master, fetches=[f for f in fetches if isinstance(f, Tensor)], feeds=feeds)

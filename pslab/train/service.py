@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-import pslab.graph.ops  # noqa: F401  (every task must know every op)
 from pslab.data.batches import Batches
 from pslab.errors import FailedPreconditionError
 from pslab.graph.ops.random import GENERATORS

@@ -94,8 +94,8 @@ class ReplicaTurn:
             *graph.next_parameters,
             *granted,
         ]
-        self._plain = session.prepare(fetches, graph.feeds)
-        self._observed = session.prepare([*fetches, *graph.distances], graph.feeds)
+        self._plain = session.prepare([*fetches, *graph.pushes], graph.feeds)
+        self._observed = session.prepare([*fetches, *graph.distances, *graph.pushes], graph.feeds)
         self._fetched = len(fetches)
         self._claim = None if graph.claim is None else session.prepare([graph.claim], [])
         self._observer = Observer(perf_counter())
