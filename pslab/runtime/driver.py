@@ -30,6 +30,7 @@ class PhaseTimes:
         bytes_sent: payload and headers sent.
         bytes_received: payload and headers received.
         bytes_fed: bytes that came as feeds, which are part of neither of the above.
+        idle: between the last step that the same master drove here and the start of this one.
     """
 
     compute: int = 0
@@ -39,10 +40,11 @@ class PhaseTimes:
     bytes_sent: int = 0
     bytes_received: int = 0
     bytes_fed: int = 0
+    idle: int = 0
 
     def as_fields(self) -> tuple[int, ...]:
         """The numbers in order, for a message."""
-        return (self.compute, self.wait, self.push, self.pull, self.bytes_sent, self.bytes_received, self.bytes_fed)
+        return (self.compute, self.wait, self.push, self.pull, self.bytes_sent, self.bytes_received, self.bytes_fed, self.idle)
 
 
 class Link(Protocol):

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from time import perf_counter_ns
 from typing import Any
 
-import numpy as np
-
 from pslab.errors import CancelledError
 from pslab.graph.graph import Graph
 from pslab.graph.operation import Operation
@@ -22,7 +20,6 @@ from pslab.graph.tensor import Tensor
 from pslab.runtime.config import ConfigProto
 from pslab.runtime.connections import Connection, Connections, Dial
 from pslab.runtime.driver import Link, PhaseTimes, drive
-from pslab.runtime.failure import unpack_error
 from pslab.runtime.step_run import StepRun
 from pslab.runtime.task import Task
 from pslab.runtime.transport import Kind, Message
@@ -160,6 +157,7 @@ class PreparedStep:
             clock = perf_counter_ns()
             others = run.collect()
             times.pull += perf_counter_ns() - clock
+            times.bytes_received += run.bytes_answered
             _separate_waiting(times, [t for _, t in others.values()])
         except BaseException:
             for connection in connections.values():

@@ -27,6 +27,9 @@ class StepRun(Link):
         connections: one per part.
         fed: the values fed to each part.
         timeout: seconds after which the run is given up; None for never.
+
+    Attributes:
+        bytes_answered: bytes on the wire of the answers that end the parts, which bring the fetched values.
     """
 
     def __init__(
@@ -48,6 +51,7 @@ class StepRun(Link):
         self._patient = timeout is None and len(parts) == 1  # nothing else to look at while it waits
         self._arrived: dict[int, tuple[Arrays, int]] = {}
         self._done: dict[str, tuple[Arrays, PhaseTimes]] = {}
+        self.bytes_answered = 0
 
     def begin(self) -> None:
         """Start the parts whose start does not ride in a cut."""
@@ -119,5 +123,6 @@ class StepRun(Link):
             self._arrived[message.cut] = message.arrays, message.size
         elif message.kind == Kind.DONE:
             self._done[task] = message.arrays, PhaseTimes(*message.fields)
+            self.bytes_answered += message.size
         else:
             raise InternalError(f"{task} sent {message.kind!r} in the middle of a step")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from time import perf_counter_ns
 from typing import Any
 
 import pslab.graph.ops  # what another task sends may use any op
@@ -99,6 +100,7 @@ class _Client:
         self._channel = channel
         self._programs: dict[int, Program | Exception] = {}
         self._session: ClientSession | None = None
+        self._last_step = (-1, 0)  # of which plan, and when it ended
 
     def handle(self, message: Message) -> None:
         match message.kind:
@@ -129,6 +131,8 @@ class _Client:
 
     def _step(self, message: Message) -> None:
         key = StepKey(message.plan, message.step)
+        plan, ended = self._last_step
+        idle = perf_counter_ns() - ended if plan == message.plan else 0
         try:
             program = self._programs[message.plan]
             if isinstance(program, Exception):
@@ -136,12 +140,14 @@ class _Client:
             fed = len(program.partition.feeds)
             link = _ServedStep(self._server, self._channel, program.partition, message, fed)
             values, times = drive(program, message.arrays[:fed], link, self._task.monitor)
+            times.idle = idle
             times.bytes_fed = sum(a.nbytes for a in message.arrays[:fed])
             answer = Message(Kind.DONE, key.plan, key.step, fields=times.as_fields(), arrays=values)
         except Exception as error:
             self._task.rendezvous.forget(key)
             answer = Message(Kind.FAILED, key.plan, key.step, body=pack_error(error))
         self._channel.send(answer)
+        self._last_step = message.plan, perf_counter_ns()
 
 
 class _ServedStep(Link):

@@ -157,6 +157,7 @@ class TaskService:
         with self._lock:
             for loop in self._loops:
                 loop.stop(patience)
+            self._loops = []
             self._close_sessions()
 
     def _close_sessions(self) -> None:

@@ -132,10 +132,11 @@ class Trainer:
             self._go()
 
     def pause(self) -> None:
-        """Let no further update begin. The loops stay as they are, and wait."""
+        """Let no further update begin, and wait for those in flight. The loops stay as they are, and wait."""
         with self._lock:
             if self._state == "running":
                 self._cluster.call("ps:0", "pause")
+                self._settle()
                 self._set_state("paused")
 
     def resume(self) -> None:
@@ -390,10 +391,14 @@ class Trainer:
             return
         self._cluster.call("ps:0", "pause")
         try:
-            self._until(lambda: self._look().global_step == self._progress.granted, PATIENCE_S, "the updates in flight")
+            self._settle()
             yield
         finally:
             self._cluster.call("ps:0", "limit", updates=self._target)
+
+    def _settle(self) -> None:
+        """Wait until the updates that were claimed are made."""
+        self._until(lambda: self._look().global_step == self._progress.granted, PATIENCE_S, "the updates in flight")
 
     # Parts: watching
 

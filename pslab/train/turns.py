@@ -185,6 +185,7 @@ class TowersTurn:
         for i, (worker, records) in enumerate(zip(self._workers, self._records, strict=True)):
             loss, *metrics = values[i * width : (i + 1) * width]
             times = result.times[f"worker:{worker}"]
+            times.wait += times.idle  # the worker waits for its client, and through it for the others
             records.record(int(next_step), loss, metrics, int(stale), divergence, times, self._paused, observed)
         self._observer.note(began, perf_counter(), observed)
         self._paused = 0
