@@ -136,17 +136,17 @@ class Hosting:
         if task not in (CLIENT, *self.tasks):
             raise NotFoundError(f"there is no task {task!r}; there is {', '.join((*self.tasks, CLIENT))}")
         entry = self._registry.entries.get(task)
-        if entry is None:
-            raise UnavailableError(f"{task} is not there yet")
+        if entry is None or (task in self._nannies and not psutil.pid_exists(entry.pid)):
+            raise UnavailableError(f"{task} is not there now", "its process was lost; it will be started anew")
         return entry
 
     async def answers(self, task: str, within: float = ANSWER_S) -> bool:
         """Whether a task answers now, within some seconds."""
-        entry = self._entry(task)
         try:
+            entry = self._entry(task)
             async with asyncio.timeout(within):
                 await self._registry.rpc(entry.worker).identity()
-        except (OSError, CommClosedError, TimeoutError):
+        except (OSError, CommClosedError, TimeoutError, UnavailableError):
             return False
         return True
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Protocol
 
-from pslab.errors import PslabError
+from pslab.errors import InternalError, PslabError
 
 LOOK_S = 0.01
 """Seconds between two looks at whether a loop has ended."""
@@ -99,9 +99,9 @@ class Loop:
                     return
                 granted = self._turn.take()
                 self._steps += 1
-        except PslabError as error:
+        except Exception as error:  # whatever it is, it ends the loop, and is told to whoever looks
             if not self._stopping.is_set():
-                self._error = error
+                self._error = error if isinstance(error, PslabError) else InternalError(f"{self.name}: {type(error).__name__}: {error}")
 
     def _claim(self) -> None:
         self._waiting = True

@@ -80,13 +80,15 @@ class TaskService:
 
     # Training
 
-    def load(self, x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> None:
-        """Keep the training examples that this task's loops take batches from."""
+    def load(self, x: np.ndarray[Any, Any], y: np.ndarray[Any, Any], metrics: tuple[str, ...]) -> None:
+        """Keep the training examples that this task's loops take batches from, and make room for the records of a model with these metrics."""
         self._data = (x, y)
+        if self._recorder.dtype != step_dtype(metrics):
+            self._recorder = Recorder(step_dtype(metrics), RECORDS)
 
-    def begin_anew(self, metrics: tuple[str, ...]) -> None:
-        """Forget the step records, make room for those of a model with these metrics, and let random sequences begin anew."""
-        self._recorder = Recorder(step_dtype(metrics), RECORDS)
+    def begin_anew(self) -> None:
+        """Forget the step records, and let random sequences begin anew."""
+        self._recorder = Recorder(self._recorder.dtype, RECORDS)
         self._server.task.drop_resources(GENERATORS)
 
     def start(self, job: Job) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
@@ -27,6 +27,8 @@ LOOK_S = 0.1
 """Seconds between two looks at the tasks."""
 PATIENCE_S = 60.0
 """Seconds that a change waits for the step in flight."""
+LOST_PATIENCE_S = 0.5
+"""Seconds that it waits where a task was lost, for which others may wait in vain."""
 
 
 class Tasks(Protocol):
@@ -324,7 +326,7 @@ class Trainer:
         """Give the tasks their data, and the chief its model."""
         if not keep_records:
             self._history = History(self.metric_names)
-            self._cluster.call_all("begin_anew", metrics=self.metric_names)
+            self._cluster.call_all("begin_anew")
         self._load(self._drivers())
         self._cluster.call(CHIEF, "model", job=self.job())
 
@@ -339,7 +341,7 @@ class Trainer:
         return [*(f"worker:{i}" for i in range(self._cluster.workers)), CLIENT]
 
     def _load(self, tasks: Sequence[str]) -> None:
-        self._cluster.call_all("load", tasks=tasks, x=self._dataset.x_train, y=self._dataset.y_train)
+        self._cluster.call_all("load", tasks=tasks, x=self._dataset.x_train, y=self._dataset.y_train, metrics=self.metric_names)
 
     def _ask(self, method: str, **arguments: Any) -> Any:
         return self._cluster.call(CHIEF, "ask", method=method, **arguments)
@@ -365,13 +367,13 @@ class Trainer:
         self._active = True
         self._watching.set()
 
-    def _deactivate(self) -> None:
-        """End the epoch: the steps in flight are done, what waited is given up."""
+    def _deactivate(self, patience: float = PATIENCE_S) -> None:
+        """End the epoch: the steps in flight are done (in ``patience`` seconds), what waited is given up."""
         if not self._active:
             return
         self._active = False
         self._cluster.call("ps:0", "pause")
-        self._cluster.call_all("stop_updates", patience=PATIENCE_S)
+        self._cluster.call_all("stop_updates", patience=patience)
         self._cluster.call_all("stop")
         self._fetch()
         epoch = len(self.strategies) - 1
@@ -421,7 +423,8 @@ class Trainer:
 
     def _fetch(self) -> None:
         for task in self._drivers():
-            self._history.fetch(task, lambda cursor, task=task: self._cluster.call(task, "records", cursor=cursor))  # type: ignore[misc]
+            with suppress(UnavailableError):  # a task that was lost has no records; the watcher sees to it
+                self._history.fetch(task, lambda cursor, task=task: self._cluster.call(task, "records", cursor=cursor))  # type: ignore[misc]
 
     def _watch(self) -> None:
         """Look at the tasks every tenth of a second, as long as loops run."""
@@ -474,7 +477,7 @@ class Trainer:
         try:
             for task in (*(f"ps:{i}" for i in range(self._cluster.ps)), *self._drivers()):
                 self._cluster.wait_for(task, 10.0)
-            self._deactivate()
+            self._deactivate(LOST_PATIENCE_S)
             self._set_up_lost()
             if not self._ask("initialised"):
                 self._set_state("failed", "a ps was lost, and its parameters with it; restore a checkpoint, or reset")
