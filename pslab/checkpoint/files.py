@@ -7,12 +7,10 @@ file alone is a complete checkpoint, and it is complete or not there. ``PREFIX.m
 from __future__ import annotations
 
 import json
-import math
 import os
 import shutil
 import time
 from collections.abc import Iterator, Mapping
-from importlib.metadata import PackageNotFoundError, version
 from types import TracebackType
 from typing import Any
 
@@ -20,6 +18,7 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
+from pslab import __version__
 from pslab.checkpoint.atomic import named_errors, publish, staging
 from pslab.errors import DataLossError, InvalidArgumentError, NotFoundError, ResourceExhaustedError, UnimplementedError, UsageError
 
@@ -86,7 +85,7 @@ def write_checkpoint(
     arrays = {name: _storable(name, array) for name, array in tensors.items()}
     about = {
         "format": FORMAT,
-        "pslab": _version(),
+        "pslab": __version__,
         "time": time.time(),
         "global_step": global_step,
         "variables": {
@@ -185,8 +184,6 @@ class Checkpoint:
         """
         if name not in self.shapes:
             raise NotFoundError(f"checkpoint {self.path} has no {name!r}", f"it has {', '.join(self.shapes) or 'nothing'}")
-        if math.prod(self.shapes[name]) == 0:
-            return np.empty(self.shapes[name], self.dtypes[name])
         try:
             return np.asarray(self._file.get_tensor(name))
         except SafetensorError as error:
@@ -266,10 +263,3 @@ def _others(directory: str, without: str = "") -> str:
         return f"there is no other checkpoint in {directory}"
     shown = ", ".join(name.removesuffix(DATA_SUFFIX) for name in found[:8])
     return f"{directory} has {shown}" + (f" and {len(found) - 8} more" if len(found) > 8 else "")
-
-
-def _version() -> str:
-    try:
-        return version("pslab")
-    except PackageNotFoundError:
-        return "unknown"
