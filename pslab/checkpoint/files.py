@@ -1,7 +1,7 @@
 """Checkpoint files: the values of variables in ``PREFIX.safetensors``, and what a person wants to know about them in ``PREFIX.meta``.
 
-The header of the data file carries pslab's mark and all that the ``.meta`` says (see https://huggingface.co/docs/safetensors for the format), so the data
-file alone is a complete checkpoint, and it is complete or not there. ``PREFIX.meta`` is a copy of that in JSON for people to read; it is written last.
+The header of the data file (https://huggingface.co/docs/safetensors tells the format) carries pslab's mark and all that the ``.meta`` says, so the data
+file alone is a checkpoint, and it is complete or not there. ``PREFIX.meta`` is a copy of that in JSON for people to read; it is written last.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from safetensors.numpy import save_file
 
 from pslab import __version__
 from pslab.checkpoint.atomic import named_errors, publish, staging
-from pslab.errors import DataLossError, InvalidArgumentError, NotFoundError, ResourceExhaustedError, UnimplementedError, UsageError
+from pslab.errors import DataLossError, NotFoundError, ResourceExhaustedError, UnimplementedError, UsageError
 
 DATA_SUFFIX = ".safetensors"
 META_SUFFIX = ".meta"
@@ -44,10 +44,7 @@ def checkpoint_prefix(path: str | os.PathLike[str]) -> str:
     Raises:
         UsageError: it is no path of a file.
     """
-    try:
-        text = os.fspath(path)
-    except TypeError:
-        text = b""
+    text = os.fspath(path) if isinstance(path, os.PathLike) else path
     if not isinstance(text, str):
         raise UsageError(f"a checkpoint's path is a string or a pathlib.Path, not {type(path).__name__}: {path!r}")
     name = os.path.basename(text.removesuffix(DATA_SUFFIX))
@@ -143,7 +140,7 @@ class Checkpoint:
         prefix: its absolute path without suffix.
         shapes: shapes by name, in order of the alphabet.
         dtypes: NumPy dtypes by name.
-        about: what ``PREFIX.meta`` says: ``format``, ``pslab`` (version), ``time`` (seconds since 1970), ``global_step``, ``variables`` and ``extra``.
+        about: what ``PREFIX.meta`` says: ``format``, ``pslab`` (version), ``time`` (seconds since 1970), ``global_step``, ``variables``, ``extra``.
     """
 
     def __init__(self, prefix: str) -> None:

@@ -15,11 +15,11 @@ import numpy as np
 from pslab.checkpoint.files import DATA_SUFFIX, Array, Checkpoint, checkpoint_prefix, open_checkpoint, remove_checkpoint, write_checkpoint
 from pslab.checkpoint.match import Wanted, match
 from pslab.checkpoint.retention import Retention
-from pslab.checkpoint.state import STATE_FILE, checkpoint_exists, update_checkpoint_state
+from pslab.checkpoint.state import checkpoint_exists, state_path, update_checkpoint_state
 from pslab.errors import OpError, UsageError
 from pslab.graph.dtypes import string
-from pslab.graph.ops.sources import placeholder
 from pslab.graph.operation import Operation
+from pslab.graph.ops.sources import placeholder
 from pslab.graph.shape import TensorShape
 from pslab.graph.tensor import Tensor
 from pslab.graph.variables import Variable, global_variables
@@ -28,11 +28,11 @@ from pslab.graph.variables import Variable, global_variables
 class Saver:
     """Writes variables to checkpoints, and reads them back (TensorFlow 1's ``tf.train.Saver``).
 
-    Variables are addressed by name, so a checkpoint can be restored onto any number of ps tasks. The ops it needs are added to the graph when it is built, so
+    Variables are addressed by name, so a checkpoint can be restored onto any number of ps tasks. The ops it needs are added to the graph when it is built;
     the graph may be finalized afterwards.
 
     Args:
-        var_list: the variables, as a list (in the file they have the names of their ops) or as a dict from names in the file; all global variables if None.
+        var_list: the variables: a list (in the file they have the names of their ops), or a dict by names in the file; all global variables if None.
         reshape: restore an array of another shape but as many elements into a variable.
         sharded: accepted for TensorFlow 1's programs: a checkpoint is one file, however many tasks there are.
         max_to_keep: how many of the checkpoints it wrote are kept; the oldest are deleted. None or 0 keeps all, and lists the last one only.
@@ -106,8 +106,7 @@ class Saver:
         """
         variables = self._built()
         prefix = checkpoint_prefix(save_path)
-        if os.path.basename(latest_filename or STATE_FILE) != (latest_filename or STATE_FILE):
-            raise UsageError(f"latest_filename is the name of a file in the checkpoint's directory, not a path: {latest_filename!r}")
+        state_path(os.path.dirname(prefix), latest_filename)  # refuses what is no name, before anything is written
         if not variables:
             return prefix
         fetches: dict[str, Any] = {"values": {name: variable.value() for name, variable in variables.items()}}
@@ -126,7 +125,7 @@ class Saver:
         return prefix
 
     def restore(self, sess: Any, save_path: str | os.PathLike[str]) -> None:
-        """Give the variables the values of a checkpoint. Everything is checked and read before the first of them is assigned; then one step assigns all.
+        """Give the variables the values of a checkpoint. Everything is checked and read before any of them is assigned; then one step assigns all.
 
         Args:
             sess: the session whose tasks hold the variables; they need not be initialised.

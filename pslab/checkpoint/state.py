@@ -69,7 +69,7 @@ def update_checkpoint_state(
     listed = list(all_model_checkpoint_paths)
     if model_checkpoint_path not in listed:
         listed.append(model_checkpoint_path)
-    path = _state_path(save_dir, latest_filename)
+    path = state_path(save_dir, latest_filename)
     directory = os.path.dirname(path)
     lines = [_field("model_checkpoint_path", directory, model_checkpoint_path)]
     lines += [_field("all_model_checkpoint_paths", directory, prefix) for prefix in listed]
@@ -80,14 +80,14 @@ def update_checkpoint_state(
 def get_checkpoint_state(checkpoint_dir: str | os.PathLike[str], latest_filename: str | None = None) -> CheckpointState | None:
     """What the state file of ``checkpoint_dir`` says, or None if there is no such file.
 
-    If the latest checkpoint is gone or damaged, the newest of the others that is complete takes its place. If there is none, the state is returned as it was
-    written, and restoring from it says what is missing.
+    If the latest checkpoint is gone or damaged, the newest of the others that is complete takes its place. If there is none, the state is returned as it
+    was written, and restoring from it says what is missing.
 
     Raises:
         DataLossError: the file is not a state file.
         PermissionDeniedError: it may not be read.
     """
-    path = _state_path(checkpoint_dir, latest_filename)
+    path = state_path(checkpoint_dir, latest_filename)
     try:
         with named_errors("read", path), open(path, "rb") as file:
             state = _parse(path, file.read())
@@ -107,16 +107,21 @@ def latest_checkpoint(checkpoint_dir: str | os.PathLike[str], latest_filename: s
     return None if state is None else _newest(state)
 
 
-def _newest(state: CheckpointState) -> str | None:
-    by_age = [state.model_checkpoint_path, *reversed(state.all_model_checkpoint_paths)]
-    return next((prefix for prefix in by_age if checkpoint_exists(prefix)), None)
+def state_path(directory: str | os.PathLike[str], latest_filename: str | None) -> str:
+    """Absolute path of the state file of a directory.
 
-
-def _state_path(directory: str | os.PathLike[str], latest_filename: str | None) -> str:
+    Raises:
+        UsageError: ``latest_filename`` is not a mere name.
+    """
     name = latest_filename or STATE_FILE
     if os.path.basename(name) != name:
         raise UsageError(f"latest_filename is the name of a file in the checkpoint's directory, not a path: {name!r}")
     return os.path.join(os.path.abspath(os.path.expanduser(os.fspath(directory))), name)
+
+
+def _newest(state: CheckpointState) -> str | None:
+    by_age = [state.model_checkpoint_path, *reversed(state.all_model_checkpoint_paths)]
+    return next((prefix for prefix in by_age if checkpoint_exists(prefix)), None)
 
 
 def _field(name: str, directory: str, prefix: str) -> str:
