@@ -1,7 +1,7 @@
 """Writing files so that they are there whole or not at all, whenever the writer is killed and whenever the disk is full.
 
-A file is written in a *staging directory* beside its target, so on the same file system, and moved to its name once it is safe on the disk. The name of
-a staging directory says whose it is, so that the next writer can clean up after one that died.
+A file is written in a *staging directory* beside its target, so on the same file system, and moved to its name once it is safe on the disk. The name
+of a staging directory says whose it is, so that the next writer can clean up after one that died.
 """
 
 from __future__ import annotations

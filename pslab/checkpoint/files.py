@@ -1,7 +1,7 @@
 """Checkpoint files: the values of variables in ``PREFIX.safetensors``, and what a person wants to know about them in ``PREFIX.meta``.
 
-The header of the data file (https://huggingface.co/docs/safetensors tells the format) carries pslab's mark and all that the ``.meta`` says, so the data
-file alone is a checkpoint, and it is complete or not there. ``PREFIX.meta`` is a copy of that in JSON for people to read; it is written last.
+The header of the data file (https://huggingface.co/docs/safetensors tells the format) carries pslab's mark and all that the ``.meta`` says, so the
+data file alone is a checkpoint, and it is complete or not there. ``PREFIX.meta`` is a copy of that in JSON for people to read; it is written last.
 """
 
 from __future__ import annotations

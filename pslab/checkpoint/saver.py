@@ -28,8 +28,8 @@ from pslab.graph.variables import Variable, global_variables
 class Saver:
     """Writes variables to checkpoints, and reads them back (TensorFlow 1's ``tf.train.Saver``).
 
-    Variables are addressed by name, so a checkpoint can be restored onto any number of ps tasks. The ops it needs are added to the graph when it is built;
-    the graph may be finalized afterwards.
+    Variables are addressed by name, so a checkpoint can be restored onto any number of ps tasks. The ops it needs are added to the graph when it is
+    built; the graph may be finalized afterwards.
 
     Args:
         var_list: the variables: a list (in the file they have the names of their ops), or a dict by names in the file; all global variables if None.

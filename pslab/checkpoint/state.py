@@ -80,8 +80,8 @@ def update_checkpoint_state(
 def get_checkpoint_state(checkpoint_dir: str | os.PathLike[str], latest_filename: str | None = None) -> CheckpointState | None:
     """What the state file of ``checkpoint_dir`` says, or None if there is no such file.
 
-    If the latest checkpoint is gone or damaged, the newest of the others that is complete takes its place. If there is none, the state is returned as it
-    was written, and restoring from it says what is missing.
+    If the latest checkpoint is gone or damaged, the newest of the others that is complete takes its place. If there is none, the state is returned as
+    it was written, and restoring from it says what is missing.
 
     Raises:
         DataLossError: the file is not a state file.
