@@ -49,4 +49,4 @@ def test_as_many_are_kept_as_asked_and_none_is_lost(keep, written):
         there -= set(kept.record(prefix, time))
         assert there == set(kept.prefixes)
         assert kept.prefixes[-1] == prefix
-    assert len(there) == min(keep, len(set(written))) or len(there) <= keep
+    assert len(there) == min(keep, len(set(written)))
