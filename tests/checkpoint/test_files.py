@@ -18,7 +18,7 @@ import pslab
 from pslab.checkpoint.files import open_checkpoint, remove_checkpoint, write_checkpoint
 from pslab.errors import DataLossError, InvalidArgumentError, NotFoundError, UnimplementedError, UsageError
 
-DTYPES = [np.dtype(n) for n in "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64".split()]
+DTYPES = [np.dtype(n) for n in ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64"]]
 ARRAYS = hnp.arrays(st.sampled_from(DTYPES), hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=4))
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), max_size=12).filter(lambda name: name != "__metadata__")
 
@@ -43,7 +43,12 @@ def test_what_is_written_is_read(tensors, step):
 
 @pytest.mark.parametrize(
     "array",
-    [np.arange(6.0).reshape(2, 3).T, np.arange(24).reshape(4, 6)[::2, ::-1], np.asfortranarray(np.ones((2, 3), np.float16)), np.arange(3.0, dtype=">f4")],
+    [
+        np.arange(6.0).reshape(2, 3).T,
+        np.arange(24).reshape(4, 6)[::2, ::-1],
+        np.asfortranarray(np.ones((2, 3), np.float16)),
+        np.arange(3.0, dtype=">f4"),
+    ],
     ids=["transposed", "strided", "fortran", "big-endian"],
 )
 def test_arrays_are_written_as_they_read_whatever_their_layout(tmp_path, array):
@@ -195,7 +200,11 @@ def test_a_foreign_file_is_refused(tmp_path, content):
         ({"pslab": "no json"}, DataLossError, "damaged header"),
         ({"pslab": "[1]"}, DataLossError, "damaged header"),
         ({"pslab": "{}"}, DataLossError, "damaged header"),
-        ({"pslab": json.dumps({"format": 2, "global_step": 0, "extra": {}, "variables": {}})}, UnimplementedError, "has format 2, this pslab reads up to 1"),
+        (
+            {"pslab": json.dumps({"format": 2, "global_step": 0, "extra": {}, "variables": {}})},
+            UnimplementedError,
+            "has format 2, this pslab reads up to 1",
+        ),
     ],
 )
 def test_safetensors_of_somebody_else_is_refused(tmp_path, metadata, kind, message):

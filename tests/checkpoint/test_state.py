@@ -66,7 +66,9 @@ def test_no_state_file(tmp_path):
         assert latest_checkpoint(directory) is None
 
 
-@pytest.mark.parametrize("content", [b"", b"hello", b'all_model_checkpoint_paths: "m"\n', b'model_checkpoint_path: "m', b"\xff\xfe\x00", b"model_checkpoint_path: m\n"])
+@pytest.mark.parametrize(
+    "content", [b"", b"hello", b'all_model_checkpoint_paths: "m"\n', b'model_checkpoint_path: "m', b"\xff\xfe\x00", b"model_checkpoint_path: m\n"]
+)
 def test_a_damaged_state_file_is_told(tmp_path, content):
     (tmp_path / "checkpoint").write_bytes(content)
     for ask in (get_checkpoint_state, latest_checkpoint):
