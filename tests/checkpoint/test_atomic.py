@@ -56,10 +56,14 @@ def test_a_staging_directory_is_beside_the_target_and_goes(tmp_path):
 def test_a_failure_leaves_the_former_file(tmp_path):
     target = tmp_path / "file"
     target.write_text("former")
-    with pytest.raises(ZeroDivisionError), staging(str(tmp_path)) as stage:
-        with open(os.path.join(stage, "new"), "w") as file:
+
+    def fail_half_way():
+        with staging(str(tmp_path)) as stage, open(os.path.join(stage, "new"), "w") as file:
             file.write("half")
-        raise ZeroDivisionError
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail_half_way()
     assert os.listdir(tmp_path) == ["file"]
     assert target.read_text() == "former"
 

@@ -161,7 +161,7 @@ def test_a_missing_one_is_told_with_those_that_are_there(tmp_path):
 
 
 def test_a_missing_array_is_told_with_those_that_are_there(tmp_path):
-    with pytest.raises(NotFoundError, match="has no 'x'\n.*it has a, b"):
+    with pytest.raises(NotFoundError, match=r"has no 'x'\n.*it has a, b"):
         open_checkpoint(write_checkpoint(tmp_path / "m", {"b": np.zeros(1), "a": np.zeros(1)})).read("x")
 
 
