@@ -1,1 +1,1 @@
-"""Checkpoints: the values of variables in files that outlive the program."""
+"""Checkpoints: their files, the state file that lists them, and the `Saver` between them and a session."""

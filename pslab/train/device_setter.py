@@ -1,64 +1,22 @@
-"""Spreading variables over parameter servers (TensorFlow 1's ``tf.train.replica_device_setter``)."""
+"""Where a replica's ops go: variables to the ps tasks in turn, everything else to the worker (TensorFlow 1's ``replica_device_setter``)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+import itertools
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from pslab.errors import UsageError
+from pslab.errors import ShapeError, UsageError
 from pslab.graph.device import DeviceSpec
 from pslab.graph.operation import Operation
+from pslab.runtime.cluster_spec import ClusterSpec
+
+STANDARD_PS_OPS = ("VariableV2",)
+"""Op types that go to the ps. Whatever is built beside a variable (its reads, its slots) follows it there."""
 
 Strategy = Callable[[Operation], int]
-"""From a variable's op to the index of the ps that is to hold it."""
-
-VARIABLES = ("VariableV2",)
-"""Types of the ops that are put on a ps. What a variable has besides (its slots, its initializer) goes where it is."""
-
-
-class GreedyLoadBalancingStrategy:
-    """Puts each variable on the ps that has the least load so far.
-
-    Args:
-        num_tasks: number of ps tasks.
-        load_fn: the load that a variable's op brings, such as `byte_size_load_fn`.
-    """
-
-    def __init__(self, num_tasks: int, load_fn: Callable[[Operation], float]) -> None:
-        if num_tasks < 1:
-            raise UsageError(f"num_tasks must be at least 1, found {num_tasks}")
-        self._loads = [0.0] * num_tasks
-        self._load_fn = load_fn
-
-    def __call__(self, op: Operation) -> int:
-        task = self._loads.index(min(self._loads))
-        self._loads[task] += self._load_fn(op)
-        return task
-
-
-def byte_size_load_fn(op: Operation) -> float:
-    """Bytes of a variable.
-
-    Raises:
-        UsageError: its static shape is not fully known.
-    """
-    tensor = op.outputs[0]
-    count = tensor.shape.num_elements()
-    if count is None:
-        raise UsageError(f"variable {op.name!r} has shape {tensor.shape}: its bytes are not known", "give it a full shape")
-    return float(count * tensor.dtype.size)
-
-
-class _RoundRobin:
-    """Each ps in turn."""
-
-    def __init__(self, num_tasks: int) -> None:
-        self._num_tasks = num_tasks
-        self._next = 0
-
-    def __call__(self, op: Operation) -> int:
-        task, self._next = self._next, (self._next + 1) % self._num_tasks
-        return task
+"""From an op that goes to the ps to the index of the ps task that takes it."""
 
 
 def replica_device_setter(
@@ -66,48 +24,96 @@ def replica_device_setter(
     ps_device: str = "/job:ps",
     worker_device: str = "/job:worker",
     merge_devices: bool = True,
-    cluster: Any = None,
+    cluster: ClusterSpec | Mapping[str, Any] | None = None,
     ps_ops: Collection[str] | None = None,
     ps_strategy: Strategy | None = None,
 ) -> Callable[[Operation], str] | None:
-    """A device function for `Graph.device`: variables go to the ps tasks, all other ops to the worker.
+    """A device function for `pslab.device`: variables go to the ps tasks in turn, everything else to the worker.
+
+    What inner ``device`` blocks ask for stays; only the fields they leave open are filled in.
 
     Args:
-        ps_tasks: number of ps tasks; ignored where ``cluster`` is given.
-        ps_device: device of the ps job.
-        worker_device: device of the other ops.
-        merge_devices: whether to fill in only what an op's device leaves open; else an op that has a device keeps it as it is.
-        cluster: a `ClusterSpec`, or a dict, whose ps job is to be used.
-        ps_ops: types of the ops that are put on a ps; variables by default.
-        ps_strategy: which ps; each in turn by default.
+        ps_tasks: number of ps tasks; ignored if ``cluster`` is given.
+        ps_device: the ps job, and possibly a type of device; ``""`` for none.
+        worker_device: where the other ops go; ``""`` for nowhere in particular.
+        merge_devices: False leaves ops that have any device alone.
+        cluster: where the number of ps tasks is taken from.
+        ps_ops: op types that go to the ps; `STANDARD_PS_OPS` by default.
+        ps_strategy: chooses the ps task of an op; in turn by default. See `GreedyLoadBalancingStrategy`.
 
     Returns:
-        The function, or None where there is no ps.
+        The function; None, which leaves everything open, if there are no ps tasks.
 
     Raises:
-        UsageError: ``ps_strategy`` cannot be called.
+        UsageError: ``ps_strategy`` is not callable, or ``cluster`` is no cluster.
+        DeviceError: a device that cannot be parsed.
     """
-    job = DeviceSpec.from_string(ps_device).job or "ps"
+    ps, worker = DeviceSpec.from_string(ps_device), DeviceSpec.from_string(worker_device)
     if cluster is not None:
-        tasks = (cluster.as_dict() if hasattr(cluster, "as_dict") else dict(cluster)).get(job, ())
-        ps_tasks = len(tasks)
+        spec = ClusterSpec(cluster)
+        ps_tasks = spec.num_tasks(ps.job) if ps.job in spec.jobs else 0
+    if ps_strategy is not None and not callable(ps_strategy):
+        raise UsageError(f"ps_strategy is a function from an op to the index of a ps task, not {ps_strategy!r}")
     if ps_tasks == 0:
         return None
-    choose = _RoundRobin(ps_tasks) if ps_strategy is None else ps_strategy
-    if not callable(choose):
-        raise UsageError(f"ps_strategy must be a function from an op to a task's index, found {ps_strategy!r}")
-    kinds = VARIABLES if ps_ops is None else ps_ops
-    ps, worker = DeviceSpec.from_string(ps_device), DeviceSpec.from_string(worker_device)
+    on_ps = frozenset(STANDARD_PS_OPS if ps_ops is None else ps_ops) if ps_device else frozenset()
+    return _Chooser(ps, worker, merge_devices, on_ps, ps_strategy or _in_turn(ps_tasks))
 
-    def device_of(op: Operation) -> str:
-        asked = DeviceSpec.from_string(op.device)
-        if not merge_devices and op.device:
+
+class GreedyLoadBalancingStrategy:
+    """A strategy that gives each variable to the ps task with the least load so far (TensorFlow 1's, of ``tf.contrib.training``).
+
+    Args:
+        num_tasks: number of ps tasks.
+        load_fn: the load that an op puts on its task, for example `byte_size_load_fn`.
+    """
+
+    def __init__(self, num_tasks: int, load_fn: Callable[[Operation], float]) -> None:
+        self._loads = [0.0] * num_tasks
+        self._load_fn = load_fn
+
+    def __call__(self, op: Operation) -> int:
+        """The task for ``op``: of those with the least load, the first."""
+        task = self._loads.index(min(self._loads))
+        self._loads[task] += self._load_fn(op)
+        return task
+
+
+def byte_size_load_fn(op: Operation) -> int:
+    """The bytes of a variable's value.
+
+    Raises:
+        UsageError: the op has not one output.
+        ShapeError: its shape is not fully known.
+    """
+    if len(op.outputs) != 1:
+        raise UsageError(f"op {op.name!r} has {len(op.outputs)} outputs; the bytes of one are asked for")
+    count = op.outputs[0].shape.num_elements()
+    if count is None:
+        raise ShapeError(f"variable {op.name!r} has shape {op.outputs[0].shape}; its bytes are not known")
+    return count * op.outputs[0].dtype.size
+
+
+@dataclass(frozen=True)
+class _Chooser:
+    ps: DeviceSpec
+    worker: DeviceSpec
+    merge: bool
+    ps_ops: frozenset[str]
+    strategy: Strategy
+
+    def __call__(self, op: Operation) -> str:
+        if op.device and not self.merge:
             return op.device
-        wanted = worker
-        if op.type in kinds:
-            wanted = ps
-            if asked.task is None and asked.job in (None, job):
-                wanted = ps.replace(task=choose(op))
-        return wanted.merge_under(asked).to_string()
+        asked = DeviceSpec.from_string(op.device)
+        if op.type not in self.ps_ops:
+            return self.worker.merge_under(asked).to_string()
+        ps = self.ps
+        if ps.job and asked.job in (None, ps.job):  # a variable that was sent to another job takes no turn
+            ps = ps.replace(task=self.strategy(op))
+        return ps.merge_under(asked).to_string()
 
-    return device_of
+
+def _in_turn(tasks: int) -> Strategy:
+    turns = itertools.cycle(range(tasks))
+    return lambda op: next(turns)
