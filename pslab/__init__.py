@@ -1,7 +1,7 @@
 """pslab: learn how distributed training works, by doing it.
 
-``import pslab as tf`` speaks TensorFlow 1's vocabulary; ``pslab.Lab()`` and ``%load_ext pslab`` are the way in from a notebook. Names are imported when
-they are first used.
+``import pslab as tf`` speaks TensorFlow 1's vocabulary; ``pslab.Lab()`` and ``%load_ext pslab`` are the way in from a notebook. Names are
+imported when they are first used.
 """
 
 from pslab.lazy import facade
@@ -29,9 +29,7 @@ _MODULES = {
     "pslab.graph.operation": "Operation",
     "pslab.graph.ops.arrays": "cast fill one_hot ones ones_like range=range_ tile to_double to_float to_int32 to_int64 zeros zeros_like",
     "pslab.graph.ops.clip": "clip_by_global_norm clip_by_norm clip_by_value global_norm",
-    "pslab.graph.ops.compare": (
-        "equal greater greater_equal less less_equal logical_and logical_not logical_or logical_xor not_equal where"
-    ),
+    "pslab.graph.ops.compare": ("equal greater greater_equal less less_equal logical_and logical_not logical_or logical_xor not_equal where"),
     "pslab.graph.ops.joining": "concat pack split stack unpack unstack",
     "pslab.graph.ops.math": (
         "abs add add_n ceil cos div divide exp expm1 floor floordiv log log1p maximum minimum mod multiply negative pow reciprocal round rsqrt"
@@ -41,9 +39,7 @@ _MODULES = {
     "pslab.graph.ops.activations": "sigmoid tanh",
     "pslab.graph.ops.numerics": "check_numerics is_finite is_inf is_nan",
     "pslab.graph.ops.random": "random_normal random_shuffle random_uniform set_random_seed truncated_normal",
-    "pslab.graph.ops.reduce": (
-        "argmax argmin reduce_all reduce_any reduce_max reduce_mean reduce_min reduce_prod reduce_sum"
-    ),
+    "pslab.graph.ops.reduce": ("argmax argmin reduce_all reduce_any reduce_max reduce_mean reduce_min reduce_prod reduce_sum"),
     "pslab.graph.ops.shapes": "expand_dims rank reshape shape size squeeze transpose",
     "pslab.graph.ops.slicing": "pad slice=slice_ strided_slice",
     "pslab.graph.ops.gathering": "gather",

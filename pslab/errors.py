@@ -64,9 +64,7 @@ class OpError(PslabError):
         origin: ``file:line: source`` of the Python line that built the op, or None.
     """
 
-    def __init__(
-        self, message: str, hint: str = "", *, op: str | None = None, device: str | None = None, origin: str | None = None
-    ) -> None:
+    def __init__(self, message: str, hint: str = "", *, op: str | None = None, device: str | None = None, origin: str | None = None) -> None:
         where = ""
         if op is not None:
             where = f"\n  in op {op!r}" + (f" on {device}" if device else "") + (f"\n  built at {origin}" if origin else "")

@@ -12,12 +12,12 @@ def facade(package: str, modules: Mapping[str, str]) -> tuple[Callable[[str], ob
 
     Args:
         package: its name.
-        modules: from a module's name to the names it gives, separated by blanks. ``name=other`` gives the module's ``other`` as ``name``; a name of its own,
-            ``.``, gives the module itself under its last name.
+        modules: from a module's name to the names it gives, separated by blanks. ``name=other`` gives the module's ``other`` as ``name``;
+            ``.`` gives the module itself, under its last name.
     """
     where: dict[str, tuple[str, str | None]] = {}
-    for module, names in modules.items():
-        for entry in names.split():
+    for module, entries in modules.items():
+        for entry in entries.split():
             if entry == ".":
                 where[module.rpartition(".")[2]] = (module, None)
             else:

@@ -192,7 +192,7 @@ class _HostProcess:
     """The host process, as its parent sees it."""
 
     def __init__(self, options: HostOptions) -> None:
-        self._log: IO[bytes] = tempfile.TemporaryFile(prefix="pslab-host-")
+        self._log: IO[bytes] = tempfile.TemporaryFile(prefix="pslab-host-")  # noqa: SIM115
         self._process = subprocess.Popen(
             [sys.executable, "-m", "pslab.cluster.host"],
             stdin=subprocess.PIPE,

@@ -1,6 +1,6 @@
 """The host process of a cluster: ``python -m pslab.cluster.host``.
 
-It lives as long as its standard input: when that ends, for whatever reason, it takes the cluster down and ends its whole process group. It stands in a
+It lives as long as its standard input: when that ends, for whatever reason, it takes the cluster down and ends its whole process group. It has a
 session of its own, so that an interrupt of the notebook does not reach it.
 """
 
@@ -69,17 +69,17 @@ def _read(requests: Any, loop: asyncio.AbstractEventLoop, begin: Callable[[Any],
 
 
 async def _answer(hosting: Any, answers: FrameWriter, number: int, verb: str, arguments: tuple[Any, ...]) -> None:
+    value, failure = None, None
     try:
         value = getattr(hosting, verb)(*arguments)
         if asyncio.iscoroutine(value):
             value = await value
-        answer = (number, value, None)
     except PslabError as error:
-        answer = (number, None, error)
+        failure = error
     except Exception as error:
-        answer = (number, None, InternalError(f"the cluster's host failed in {verb}: {type(error).__name__}: {error}"))
+        failure = InternalError(f"the cluster's host failed in {verb}: {type(error).__name__}: {error}")
     try:
-        answers.write(answer)
+        answers.write((number, None if failure else value, failure))
     except OSError:
         return  # nobody listens any more; the end of the input ends us
 

@@ -42,7 +42,7 @@ class TaskHost(WorkerPlugin):  # type: ignore[misc]
         self._security = security
 
     async def setup(self, worker: Worker) -> None:
-        """Start the tasks of this worker. (Dask calls it by this argument's name.)"""
+        """Start the tasks of this worker. Dask calls it by this argument's name."""
         self._loop = asyncio.get_running_loop()
         self._connection = rpc(self._registry, **(self._security.get_connection_args("worker") if self._security else {}))
         self._pool = ThreadPoolExecutor(CALLS, thread_name_prefix="pslab call")

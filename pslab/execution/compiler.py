@@ -1,7 +1,7 @@
 """The compiler: from a partition to one straight-line Python generator over arrays.
 
-The source it writes is meant to be read: print `Program.source`. A name per tensor, a call per op, a ``yield`` where the task must receive, send or wait, and
-``with monitor:`` around runs of ops that touch the task's state. Elementwise ops write into a buffer that nobody needs any more.
+The source it writes is meant to be read: print `Program.source`. A name per tensor, a call per op, a ``yield`` where the task must receive, send
+or wait, and ``with monitor:`` around runs of ops that touch the task's state. Elementwise ops write into a buffer that nobody needs any more.
 """
 
 from __future__ import annotations

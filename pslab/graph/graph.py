@@ -135,7 +135,7 @@ class Graph:
         return op
 
     def unique_name(self, name: str, mark_as_used: bool = True) -> str:
-        """A name in the current scope that no op has, from ``name`` by adding ``_1``, ``_2``, …
+        """A name in the current scope that no op has: ``name``, or it with ``_1``, ``_2``, … at its end.
 
         Raises:
             GraphError: the name has characters that names do not have.

@@ -42,9 +42,7 @@ def place(
     return placed
 
 
-def _place(
-    op: Operation, master: str, tasks: Collection[str], devices: Callable[[str], Sequence[str]], soft: bool
-) -> DeviceSpec:
+def _place(op: Operation, master: str, tasks: Collection[str], devices: Callable[[str], Sequence[str]], soft: bool) -> DeviceSpec:
     asked = DeviceSpec.from_string(op.device)
     job, _, index = master.partition(":")
     if asked.job is None:

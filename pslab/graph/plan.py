@@ -135,6 +135,4 @@ def _plain_stage(stage: Stage) -> Any:
 
 def _stage(plain: Any) -> Stage:
     receives, nodes, sends, waits = plain
-    return Stage(
-        tuple(Cut(*c) for c in receives), tuple(Node(*n) for n in nodes), tuple(Cut(*c) for c in sends), tuple(Node(*n) for n in waits)
-    )
+    return Stage(tuple(Cut(*c) for c in receives), tuple(Node(*n) for n in nodes), tuple(Cut(*c) for c in sends), tuple(Node(*n) for n in waits))

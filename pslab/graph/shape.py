@@ -98,9 +98,7 @@ class TensorShape:
             return other
         if other.dims is None:
             return self
-        if len(self.dims) != len(other.dims) or any(
-            a is not None and b is not None and a != b for a, b in zip(self.dims, other.dims, strict=True)
-        ):
+        if len(self.dims) != len(other.dims) or any(a is not None and b is not None and a != b for a, b in zip(self.dims, other.dims, strict=True)):
             raise ShapeError(f"shapes {self} and {other} do not fit")
         return TensorShape(b if a is None else a for a, b in zip(self.dims, other.dims, strict=True))
 

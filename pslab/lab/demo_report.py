@@ -49,7 +49,15 @@ class DemoReport:
         """Print the table, and where things are."""
         table = Table(title="MLP 64-128-10 on handwritten digits", title_justify="left")
         table.add_column("mode")
-        for heading in ("worker\nsteps/s", "test\naccuracy", "pushed\nper step", "pulled\nper step", "fed\nper step", "staleness\nmean / max", "time\nwaiting"):
+        for heading in (
+            "worker\nsteps/s",
+            "test\naccuracy",
+            "pushed\nper step",
+            "pulled\nper step",
+            "fed\nper step",
+            "staleness\nmean / max",
+            "time\nwaiting",
+        ):
             table.add_column(heading, justify="right")
         for mode in facts.modes:
             table.add_row(*_row(mode))
@@ -57,7 +65,9 @@ class DemoReport:
         same = "the same" if facts.restored_accuracy == facts.saved_accuracy else f"NOT the same as before, {facts.saved_accuracy:.4f}"
         self._console.print(f"checkpoint  {facts.checkpoint}", soft_wrap=True, highlight=False)
         self._console.print(f"picture     {facts.picture}", soft_wrap=True, highlight=False)
-        self._console.print(f"restored    onto {facts.restored_ps} ps: test accuracy {facts.restored_accuracy:.4f}, {same}", soft_wrap=True, highlight=False)
+        self._console.print(
+            f"restored    onto {facts.restored_ps} ps: test accuracy {facts.restored_accuracy:.4f}, {same}", soft_wrap=True, highlight=False
+        )
 
 
 def _row(mode: ModeFacts) -> tuple[str, ...]:

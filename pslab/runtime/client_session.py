@@ -67,9 +67,7 @@ class RemoteMaster:
         self._sent: set[str] = set()
         self._plans = 0
 
-    def prepare(
-        self, graph: Graph, fetches: Sequence[Tensor | Operation], feeds: Sequence[Tensor], config: ConfigProto
-    ) -> RemoteStep:
+    def prepare(self, graph: Graph, fetches: Sequence[Tensor | Operation], feeds: Sequence[Tensor], config: ConfigProto) -> RemoteStep:
         """Like `Master.prepare`; the graph's new ops are sent along."""
         new = [op for op in graph.operations if op.name not in self._sent]
         self._plans += 1
@@ -124,5 +122,3 @@ class RemoteStep:
         """Run it; see `PreparedStep.run`."""
         answer = self._master.ask(Message(Kind.RUN, plan=self._plan, arrays=tuple(feeds)))
         return StepResult(answer.arrays, {})
-
-

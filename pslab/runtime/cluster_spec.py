@@ -20,7 +20,7 @@ class ClusterSpec:
 
     def __init__(self, cluster: Mapping[str, Sequence[str] | Mapping[int, str]] | ClusterSpec) -> None:
         if isinstance(cluster, ClusterSpec):
-            self._jobs = {job: dict(tasks) for job, tasks in cluster._jobs.items()}
+            self._jobs: dict[str, dict[int, str]] = {job: dict(tasks) for job, tasks in cluster._jobs.items()}
             return
         if not isinstance(cluster, Mapping):
             raise UsageError(f'a cluster is a dict such as {{"ps": ["host:2222"], "worker": [...]}}, not {type(cluster).__name__}')
@@ -62,8 +62,7 @@ class ClusterSpec:
     def as_dict(self) -> dict[str, Any]:
         """Jobs with lists of addresses, or dicts by index where indices are left out."""
         return {
-            job: [tasks[i] for i in sorted(tasks)] if sorted(tasks) == list(range(len(tasks))) else dict(tasks)
-            for job, tasks in self._jobs.items()
+            job: [tasks[i] for i in sorted(tasks)] if sorted(tasks) == list(range(len(tasks))) else dict(tasks) for job, tasks in self._jobs.items()
         }
 
     def _job(self, name: str) -> dict[int, str]:
@@ -73,6 +72,9 @@ class ClusterSpec:
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ClusterSpec) and self._jobs == other._jobs
+
+    def __hash__(self) -> int:
+        return hash(tuple((job, *sorted(tasks.items())) for job, tasks in sorted(self._jobs.items())))
 
     def __bool__(self) -> bool:
         return bool(self._jobs)

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-
 from pslab.errors import UsageError
 from pslab.graph.graph import Graph
 from pslab.graph.operation import Operation
 from pslab.graph.tensor import Tensor
-
 
 
 class Fetches:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import secrets
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter_ns
 from typing import Any
@@ -53,9 +53,7 @@ class Master:
         self._connections = Connections(dial)
         self._devices: dict[str, tuple[str, ...]] = {task.name: task.devices}
 
-    def prepare(
-        self, graph: Graph, fetches: Sequence[Tensor | Operation], feeds: Sequence[Tensor], config: ConfigProto
-    ) -> PreparedStep:
+    def prepare(self, graph: Graph, fetches: Sequence[Tensor | Operation], feeds: Sequence[Tensor], config: ConfigProto) -> PreparedStep:
         """Prune, place, partition and compile what ``fetches`` need.
 
         Args:
@@ -113,9 +111,7 @@ class PreparedStep:
         source: the Python that this process's own part compiled to.
     """
 
-    def __init__(
-        self, plan: StepPlan, feeds: Sequence[str], task: Task, connections: Connections, timeout: float | None
-    ) -> None:
+    def __init__(self, plan: StepPlan, feeds: Sequence[str], task: Task, connections: Connections, timeout: float | None) -> None:
         self.plan = plan
         self._task = task
         self._connections = connections

@@ -55,9 +55,7 @@ class Server:
         if self._server is not None:
             return
         host, _, port = self._spec.task_address(self._job, self._index).rpartition(":")
-        self._server = TaskServer(
-            f"{self._job}:{self._index}", tasks=self._spec.task_names(), resolve=self._resolve, host=host, port=int(port)
-        )
+        self._server = TaskServer(f"{self._job}:{self._index}", tasks=self._spec.task_names(), resolve=self._resolve, host=host, port=int(port))
         if port == "0":
             self._target = self._server.address.to_string()
         publish(self._target, self._server)

@@ -19,15 +19,17 @@ from pslab.runtime.config import ConfigProto
 from pslab.runtime.feeds import fed_value, feedable
 from pslab.runtime.fetches import Fetches
 from pslab.runtime.master import Master, StepResult
-from pslab.runtime.task import Task
 from pslab.runtime.targets import server_at
+from pslab.runtime.task import Task
 from pslab.runtime.transport import connect
 
 
 class Step(Protocol):
     """A step that is planned, and can be run."""
 
-    borrowed: Sequence[bool]
+    @property
+    def borrowed(self) -> Sequence[bool]:
+        """For each fetched value, whether its array may share memory with something that lives on."""
 
     def run(self, feeds: Sequence[Any]) -> StepResult:
         """Run it with the fed values."""
@@ -50,8 +52,8 @@ class Session:
     """Runs operations of a graph (TensorFlow 1's ``tf.Session``).
 
     Args:
-        target: ``""`` for a fresh task in this process, which only this session uses; else the address of a task's server (`Server.target`). Variables live in
-            the tasks, so sessions on one target share them.
+        target: ``""`` for a fresh task in this process, which only this session uses; else the address of a task's server
+            (`Server.target`). Variables live in the tasks, so sessions on one target share them.
         graph: the graph to run; the default graph if None.
         config: options.
 

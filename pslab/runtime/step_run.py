@@ -62,7 +62,7 @@ class StepRun(Link):
     def _start(self, task: str, arrays: Arrays) -> int:
         fed = self._fed[task]
         size = self._send(task, Message(Kind.STEP, plan=self._plan, step=self._number, arrays=(*fed, *arrays)))
-        return size - sum(a.nbytes for a in fed)
+        return size - sum(int(a.nbytes) for a in fed)
 
     def _send(self, task: str, message: Message) -> int:
         return self._connections[task].channel.send(message)

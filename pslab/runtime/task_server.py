@@ -58,9 +58,7 @@ class TaskServer:
         self._secret = secret
         self._ssl_for_connecting = ssl_contexts[1] if ssl_contexts else None
         self._peers = Connections(self._dial)
-        self._listener = Listener(
-            self._serve, name=name, host=host, port=port, secret=secret, ssl_context=ssl_contexts[0] if ssl_contexts else None
-        )
+        self._listener = Listener(self._serve, name=name, host=host, port=port, secret=secret, ssl_context=ssl_contexts[0] if ssl_contexts else None)
         self.address = self._listener.address
 
     def master(self) -> Master:

@@ -1,7 +1,7 @@
 """Claims: who may make the next update, and when nobody may.
 
-Before each update its maker claims it. Claims are granted up to a limit, so that ``train(steps=500)`` makes exactly 500 updates, whoever makes them; pausing is a
-limit of what was granted already, a single step a limit of one more.
+Before each update its maker claims it. Claims are granted up to a limit, so that ``train(steps=500)`` makes exactly 500 updates, whoever makes
+them; pausing is a limit of what was granted already, a single step a limit of one more.
 """
 
 from __future__ import annotations

@@ -7,9 +7,7 @@ _MODULES = {
     "pslab.checkpoint.state": "CheckpointState checkpoint_exists get_checkpoint_state latest_checkpoint",
     "pslab.optim.decay": "exponential_decay piecewise_constant polynomial_decay",
     "pslab.optim.global_step": "create_global_step get_global_step get_or_create_global_step global_step",
-    "pslab.optim.optimizer": (
-        "AdagradOptimizer AdamOptimizer GradientDescentOptimizer MomentumOptimizer Optimizer RMSPropOptimizer"
-    ),
+    "pslab.optim.optimizer": ("AdagradOptimizer AdamOptimizer GradientDescentOptimizer MomentumOptimizer Optimizer RMSPropOptimizer"),
     "pslab.runtime.cluster_spec": "ClusterSpec",
     "pslab.runtime.server": "Server",
     "pslab.train.device_setter": "GreedyLoadBalancingStrategy byte_size_load_fn replica_device_setter",

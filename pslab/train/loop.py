@@ -49,7 +49,8 @@ class Loop:
     Args:
         name: whose loop it is.
         turn: what a turn does.
-        makes_updates: whether its turns make updates, for which it needs claims. Where they do not, a stop cuts them short: their gradient is lost anyway.
+        makes_updates: whether its turns make updates, for which it needs claims. Where they do not, a stop cuts them short: their gradient is
+            lost anyway.
     """
 
     def __init__(self, name: str, turn: Turn, makes_updates: bool = True) -> None:

@@ -22,6 +22,7 @@ from pslab.optim.optimizer import (
     Optimizer,
     RMSPropOptimizer,
 )
+from pslab.trace.records import step_dtype
 
 Build = Callable[[Tensor, Tensor], tuple[Tensor, Mapping[str, Tensor]]]
 
@@ -63,8 +64,8 @@ class Model:
     """What is trained.
 
     Attributes:
-        build: ``(x, y) -> (loss, {"accuracy": tensor, …})``, with ``x`` and ``y`` placeholders of a batch. A tensor of rank 0 in the dict is a metric; one
-            with a batch dimension is an output, which `Trainer.predict` returns.
+        build: ``(x, y) -> (loss, {"accuracy": tensor, …})``, with ``x`` and ``y`` placeholders of a batch. A tensor of rank 0 in the dict is a
+            metric; one with a batch dimension is an output, which `Trainer.predict` returns.
         name: what to call it.
         optimizer: one of `OPTIMIZERS`, or a function without arguments that makes an `Optimizer`.
         learning_rate: for an optimizer given by name.
@@ -149,10 +150,14 @@ def _checked(model: Model, returned: Any) -> tuple[Tensor, Mapping[str, Tensor]]
         raise UsageError(f"model {model.name!r} returned {found}, not a loss tensor and a dict of metrics", how)
     loss, metrics = returned
     if loss.shape.ndims not in (None, 0) or not loss.dtype.is_floating:
-        raise UsageError(f"the loss of model {model.name!r} is {loss.dtype.name} of shape {loss.shape}, not a floating scalar", "use pslab.reduce_mean")
+        raise UsageError(
+            f"the loss of model {model.name!r} is {loss.dtype.name} of shape {loss.shape}, not a floating scalar", "use pslab.reduce_mean"
+        )
     if not isinstance(metrics, Mapping) or not all(isinstance(n, str) and isinstance(t, Tensor) for n, t in metrics.items()):
         raise UsageError(f"the metrics of model {model.name!r} are {metrics!r}, not a dict from names to tensors", how)
     for name in metrics:
+        if name in (step_dtype().names or ()):
+            raise UsageError(f"a metric of model {model.name!r} is called {name!r}, which every record has already", "give it another name")
         if not name.isidentifier():
             raise UsageError(f"{name!r} is no name for a metric of model {model.name!r}", "use a word, such as 'accuracy'")
     return loss, metrics

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 
 from pslab.errors import UsageError
 from pslab.graph.dtypes import float32
+from pslab.graph.ops.activations import relu
 from pslab.graph.ops.arrays import cast, zeros
 from pslab.graph.ops.compare import equal
-from pslab.graph.ops.activations import relu
 from pslab.graph.ops.losses import sparse_softmax_cross_entropy_with_logits
 from pslab.graph.ops.math import add
 from pslab.graph.ops.matmul import matmul

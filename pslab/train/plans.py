@@ -32,11 +32,18 @@ def mode_plan(job: Job, worker: int = 0) -> StepPlan:
     if job.strategy.replication is Replication.IN_GRAPH:
         towers = in_graph.sync_towers(job) if sync else in_graph.async_towers(job)
         step = towers.steps[0 if sync else worker]
-        values = [t for tower in step.towers for t in (tower.loss, *tower.metrics.values())]
+        values: list[Tensor] = [t for tower in step.towers for t in (tower.loss, *tower.metrics.values())]
         return _plan(job, CLIENT, [step.staleness, step.next_step, *values], step.feeds)
     replica = between_graph.sync_replica(job, worker) if sync else between_graph.async_replica(job, worker)
     tower = replica.replica.tower
-    fetches = [replica.staleness, replica.next_step, tower.loss, *tower.metrics.values(), *replica.next_parameters, *replica.pushes]
+    fetches: list[Tensor | Operation] = [
+        replica.staleness,
+        replica.next_step,
+        tower.loss,
+        *tower.metrics.values(),
+        *replica.next_parameters,
+        *replica.pushes,
+    ]
     return _plan(job, f"worker:{worker}", fetches, replica.feeds)
 
 

@@ -73,8 +73,8 @@ class TrainerStatus:
 class Trainer:
     """Trains a model on the tasks of a cluster.
 
-    All its methods may be called at any time and from any thread; what needs a quiet moment waits for the steps in flight. A change of mode never restarts
-    anything: parameters, optimizer slots, the global step and the place in the data stay.
+    All its methods may be called at any time and from any thread; what needs a quiet moment waits for the steps in flight. A change of mode never
+    restarts anything: parameters, optimizer slots, the global step and the place in the data stay.
 
     Args:
         cluster: where to train.
@@ -496,5 +496,3 @@ def _batch_size(batch_size: int, workers: int, dataset: Dataset) -> int:
     if batch_size > most:
         raise UsageError(f"{workers} workers with batches of {batch_size} need more than the {len(dataset.x_train)} examples", f"at most {most}")
     return batch_size
-
-

@@ -28,12 +28,12 @@ def loss_and_gradients(parameters: Parameters, x: np.ndarray[Any, Any], y: np.nd
 
 
 def sgd(rate: float) -> Callable[[Parameters, Parameters], Parameters]:
-    """w ← w − η g."""
+    """W ← w − η g."""
     return lambda w, g: {n: w[n] - w[n].dtype.type(rate) * g[n] for n in w}
 
 
 def momentum(rate: float, factor: float = 0.9) -> Callable[[Parameters, Parameters], Parameters]:
-    """v ← μ v + g; w ← w − η v."""
+    """V ← μ v + g; w ← w − η v."""
     velocity: Parameters = {}
 
     def update(w: Parameters, g: Parameters) -> Parameters:

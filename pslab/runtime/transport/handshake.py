@@ -1,9 +1,9 @@
 """The beginning of every connection: each side proves that it knows the cluster's secret, without saying it.
 
-    client → server   magic, version, nonce, length of name, name
-    server → client   nonce, HMAC(secret, "server", both nonces)
-    client → server   HMAC(secret, "client", both nonces)
-    server → client   one byte: welcome
+client → server   magic, version, nonce, length of name, name
+server → client   nonce, HMAC(secret, "server", both nonces)
+client → server   HMAC(secret, "client", both nonces)
+server → client   one byte: welcome
 """
 
 from __future__ import annotations

@@ -72,9 +72,7 @@ class Listener:
             path = os.path.join(self._directory, "socket")
             self._sockets.append(_listen_on_unix(path))
         self.address = Address(host, tcp.getsockname()[1], path, this_machine() if path else "")
-        self._acceptors = [
-            threading.Thread(target=self._accept, args=(sock,), name=f"pslab {name} accepts", daemon=True) for sock in self._sockets
-        ]
+        self._acceptors = [threading.Thread(target=self._accept, args=(sock,), name=f"pslab {name} accepts", daemon=True) for sock in self._sockets]
         for thread in self._acceptors:
             thread.start()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import select
 import socket
 import ssl
@@ -148,8 +149,6 @@ class SocketChannel:
         if self._closed:
             return
         self._closed = True
-        try:
+        with contextlib.suppress(OSError):
             self._sock.shutdown(socket.SHUT_RDWR)  # wakes whoever is reading
-        except OSError:
-            pass
         self._sock.close()

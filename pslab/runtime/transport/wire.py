@@ -1,8 +1,8 @@
 """How a message looks on the wire: a fixed header, a small block that describes it, and the arrays as they lie in memory. There is no pickle in it.
 
-    header   magic, kind, fields, arrays, plan, step, cut, length of the description, length of the body, length of the payload
-    block    fields (int64), description of the arrays (msgpack: dtype and shape of each), body
-    payload  the arrays, each aligned to 64 bytes
+header   magic, kind, fields, arrays, plan, step, cut, length of the description, length of the body, length of the payload
+block    fields (int64), description of the arrays (msgpack: dtype and shape of each), body
+payload  the arrays, each aligned to 64 bytes
 """
 
 from __future__ import annotations
@@ -67,9 +67,7 @@ def encode(message: Message) -> tuple[list[Any], int]:
     arrays = [_sendable(a) for a in message.arrays]
     description, padding, payload = _describe(tuple((a.dtype.str, a.shape) for a in arrays))
     count = len(message.fields)
-    head = HEADER.pack(
-        MAGIC, message.kind, count, len(arrays), message.plan, message.step, message.cut, len(description), len(message.body), payload
-    )
+    head = HEADER.pack(MAGIC, message.kind, count, len(arrays), message.plan, message.step, message.cut, len(description), len(message.body), payload)
     start = b"".join((head, struct.pack(f"<{count}q", *message.fields), description, message.body))
     buffers: list[Any] = [start]
     for array, pad in zip(arrays, padding, strict=True):
@@ -154,5 +152,3 @@ def _array(name: Any, shape: Any) -> tuple[np.dtype[Any], tuple[int, ...], int]:
     if dtype.hasobject or dtype.itemsize == 0 or len(shape) > 32:
         raise ValueError(f"an array of dtype {name!r} with {len(shape)} axes cannot come from outside")
     return dtype, shape, dtype.itemsize * math.prod(shape)
-
-

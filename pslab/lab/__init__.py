@@ -1,0 +1,1 @@
+"""The lab: what a notebook holds, its words, its pictures."""
