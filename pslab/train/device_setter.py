@@ -66,9 +66,14 @@ class GreedyLoadBalancingStrategy:
     Args:
         num_tasks: number of ps tasks.
         load_fn: the load that an op puts on its task, for example `byte_size_load_fn`.
+
+    Raises:
+        UsageError: there are no tasks.
     """
 
     def __init__(self, num_tasks: int, load_fn: Callable[[Operation], float]) -> None:
+        if num_tasks < 1:
+            raise UsageError(f"num_tasks must be at least 1, found {num_tasks}")
         self._loads = [0.0] * num_tasks
         self._load_fn = load_fn
 

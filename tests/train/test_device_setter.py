@@ -139,6 +139,8 @@ def test_bad_arguments():
         replica_device_setter(cluster=3)
     with pytest.raises(DeviceError, match="nonsense"):
         replica_device_setter(ps_tasks=1, ps_device="nonsense")
+    with pytest.raises(UsageError, match="found 0"):
+        GreedyLoadBalancingStrategy(0, byte_size_load_fn)
 
 
 def test_by_bytes_each_goes_where_the_least_load_is():
