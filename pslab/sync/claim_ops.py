@@ -25,11 +25,11 @@ def claims_of(state: Any) -> Claims:
     return state.resource(CLAIMS, Claims)  # type: ignore[no-any-return]
 
 
-def _try_claim(state: Any, name: str, xp: Any, *, epoch: int) -> Any:
+def _try_claim(state: Any, name: str, xp: Any, *, epoch: str) -> Any:
     return _GRANTED if claims_of(state).claim(epoch, perf_counter_ns()) else _REFUSED
 
 
-def _claim(state: Any, name: str, xp: Any, *, epoch: int) -> Any:
+def _claim(state: Any, name: str, xp: Any, *, epoch: str) -> Any:
     return _GRANTED if claims_of(state).claim(epoch, perf_counter_ns()) else NOT_YET
 
 
@@ -42,12 +42,12 @@ register("Claim", infer=lambda op: [(bool_, scalar())], kernel=_claim, stateful=
 register("PausedTime", infer=lambda op: [(int64, scalar())], kernel=_paused_time, stateful=True)
 
 
-def try_claim(epoch: int) -> Tensor:
+def try_claim(epoch: str) -> Tensor:
     """Claim the next update: a boolean scalar, whether it was granted."""
     return apply("TryClaim", (), epoch=epoch)  # type: ignore[no-any-return]
 
 
-def claim(epoch: int) -> Tensor:
+def claim(epoch: str) -> Tensor:
     """Wait until the next update can be claimed, and claim it: true."""
     return apply("Claim", (), epoch=epoch)  # type: ignore[no-any-return]
 

@@ -20,26 +20,26 @@ class Claims:
     """
 
     def __init__(self) -> None:
-        self.epoch = -1
+        self.epoch = ""
         self.granted = 0
         self.limit = 0
         self.paused_ns = 0
         self._stopped_at: int | None = None
 
-    def begin(self, epoch: int, granted: int) -> None:
+    def begin(self, epoch: str, granted: int) -> None:
         """Start a new epoch, with the global step at ``granted``: claims that were granted and not used are forgotten."""
         self.epoch = epoch
         self.granted = granted
         self._stopped_at = None
 
-    def claim(self, epoch: int, now_ns: int) -> bool:
+    def claim(self, epoch: str, now_ns: int) -> bool:
         """Claim the next update; False if the limit is reached.
 
         Raises:
             CancelledError: the mode was changed since ``epoch`` began.
         """
         if epoch != self.epoch:
-            raise CancelledError(f"epoch {epoch} of the training is over; this is epoch {self.epoch}")
+            raise CancelledError(f"epoch {epoch} of the training is over; this is epoch {self.epoch or 'none'}")
         if self.granted >= self.limit:
             if self._stopped_at is None:
                 self._stopped_at = now_ns

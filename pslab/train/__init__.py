@@ -4,7 +4,7 @@ from pslab.lazy import facade
 
 _MODULES = {
     "pslab.checkpoint.saver": "Saver",
-    "pslab.checkpoint.state": "CheckpointState checkpoint_exists get_checkpoint_state latest_checkpoint",
+    "pslab.checkpoint.state": "CheckpointState checkpoint_exists get_checkpoint_state latest_checkpoint update_checkpoint_state",
     "pslab.optim.decay": "exponential_decay piecewise_constant polynomial_decay",
     "pslab.optim.global_step": "create_global_step get_global_step get_or_create_global_step global_step",
     "pslab.optim.optimizer": ("AdagradOptimizer AdamOptimizer GradientDescentOptimizer MomentumOptimizer Optimizer RMSPropOptimizer"),

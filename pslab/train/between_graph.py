@@ -77,8 +77,8 @@ def async_replica(job: Job, worker: int) -> ReplicaGraph:
                 update.op.add_control_input(stale.op)
         next_step = replica.count_after([stale.op, *(u.op for u in updates if u.device == replica.global_step.device)])
         with replica.graph.device(PS_0), replica.graph.control_dependencies([next_step]):
-            granted, paused = try_claim(job.epoch), paused_time()
-        pull, waiting = _pull(replica), _claim(replica, job.epoch)
+            granted, paused = try_claim(job.epoch_id), paused_time()
+        pull, waiting = _pull(replica), _claim(replica, job.epoch_id)
     return ReplicaGraph(replica, read_step, stale, next_step, updates, paused, distances, (), pull, granted, waiting)
 
 
@@ -142,22 +142,22 @@ def chief(job: Job) -> ChiefGraph:
         with replica.graph.device(PS_0):
             tokens = [token_enqueue(_tokens(job, worker), next_step) for worker in range(job.workers)]
             with replica.graph.control_dependencies(tokens):
-                granted = try_claim(job.epoch)
-        waiting = _claim(replica, job.epoch)
+                granted = try_claim(job.epoch_id)
+        waiting = _claim(replica, job.epoch_id)
     return ChiefGraph(replica.graph, begin, next_step, granted, waiting)
 
 
-def resources_of(epoch: int) -> str:
+def resources_of(epoch_id: str) -> str:
     """How the names of an epoch's accumulators and queues begin."""
-    return f"epoch_{epoch}/"
+    return f"epoch_{epoch_id}/"
 
 
 def _accumulator(job: Job, variable: Variable) -> str:
-    return f"{resources_of(job.epoch)}{variable.op.name}"
+    return f"{resources_of(job.epoch_id)}{variable.op.name}"
 
 
 def _tokens(job: Job, worker: int) -> str:
-    return f"{resources_of(job.epoch)}tokens_of_worker_{worker}"
+    return f"{resources_of(job.epoch_id)}tokens_of_worker_{worker}"
 
 
 def _read_step() -> tuple[Tensor, Tensor]:
@@ -176,6 +176,6 @@ def _pull(replica: Replica) -> list[Tensor]:
         return [replica.global_step.value(), paused_time(), *replica.reads]
 
 
-def _claim(replica: Replica, epoch: int) -> Tensor:
+def _claim(replica: Replica, epoch_id: str) -> Tensor:
     with replica.graph.device(PS_0):
-        return claim(epoch)
+        return claim(epoch_id)

@@ -110,7 +110,7 @@ def _step(job: Job, first: Replica, replicas: Sequence[Replica], applied: Sequen
         update.op.add_control_input(old.op)
     next_step = first.count_after([stale.op, *(u.op for u in updates)])
     with graph.device(PS_0), graph.control_dependencies([next_step]):
-        granted = try_claim(job.epoch)
+        granted = try_claim(job.epoch_id)
     distances = []
     for read, old, variable in zip(first.reads, before, first.variables, strict=True):
         with graph.colocate_with(variable.op):
@@ -120,4 +120,4 @@ def _step(job: Job, first: Replica, replicas: Sequence[Replica], applied: Sequen
 
 def _claim(job: Job, first: Replica) -> Tensor:
     with first.graph.as_default(), first.graph.device(PS_0):
-        return claim(job.epoch)
+        return claim(job.epoch_id)

@@ -18,7 +18,8 @@ class Job:
         ps: number of parameter servers.
         workers: number of workers.
         strategy: how the replicas work together.
-        epoch: number of this activation; each change of mode begins a new one.
+        trainer: id of the trainer whose job it is.
+        epoch: number of this activation among the trainer's; each change of mode begins a new one.
         batch_size: examples per worker and step.
         data_seed: seed of the order of the examples.
         first_step: the global step at which the epoch begins; it sets the place in the data.
@@ -29,10 +30,16 @@ class Job:
     ps: int
     workers: int
     strategy: Strategy
+    trainer: str
     epoch: int
     batch_size: int
     data_seed: int
     first_step: int
+
+    @property
+    def epoch_id(self) -> str:
+        """A name of this activation that no other has, whoever's it is."""
+        return f"{self.trainer}.{self.epoch}"
 
     @property
     def task_names(self) -> tuple[str, ...]:

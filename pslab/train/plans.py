@@ -18,7 +18,7 @@ from pslab.train.strategy import Replication, Strategy, Sync
 
 def sketch(model: Model, dataset: Dataset, strategy: Strategy, ps: int, workers: int) -> Job:
     """A job that is not to be run."""
-    return Job(model, Features.of(dataset.x_train, dataset.y_train), ps, workers, strategy, 0, 64, 0, 0)
+    return Job(model, Features.of(dataset.x_train, dataset.y_train), ps, workers, strategy, "sketch", 0, 64, 0, 0)
 
 
 def mode_plan(job: Job, worker: int = 0) -> StepPlan:

@@ -177,11 +177,11 @@ class TaskService:
 
     # The state that training keeps on a ps
 
-    def begin(self, epoch: int, granted: int) -> None:
+    def begin(self, epoch_id: str, granted: int) -> None:
         """Let a new epoch's loops claim updates, from global step ``granted`` on; the loops of earlier ones are refused from now on."""
         task = self._server.task
         with task.monitor:
-            claims_of(task).begin(epoch, granted)
+            claims_of(task).begin(epoch_id, granted)
             task.monitor.notify_all()
 
     def limit(self, updates: int) -> int:
@@ -203,9 +203,9 @@ class TaskService:
         with task.monitor:
             return Progress(int(task.variables.read(GLOBAL_STEP)), claims_of(task).granted)
 
-    def drop(self, epoch: int) -> int:
+    def drop(self, epoch_id: str) -> int:
         """Forget the accumulators and token queues of an epoch; returns how many gradients they held."""
-        name = between_graph.resources_of(epoch)
+        name = between_graph.resources_of(epoch_id)
         self._server.task.drop_resources(QUEUES + name)
         return sum(accumulator.pending() for accumulator in self._server.task.drop_resources(ACCUMULATORS + name))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -28,7 +29,7 @@ LOOK_S = 0.1
 PATIENCE_S = 60.0
 """Seconds that a change waits for the step in flight."""
 LOST_PATIENCE_S = 0.5
-"""Seconds that it waits where a task was lost, for which others may wait in vain."""
+"""Seconds that it waits where a loop has failed, for which others may wait in vain."""
 
 
 class Tasks(Protocol):
@@ -92,6 +93,7 @@ class Trainer:
         self, cluster: Tasks, dataset: Dataset, model: Model, strategy: Strategy | None = None, batch_size: int = 64, data_seed: int = 0
     ) -> None:
         self._cluster = cluster
+        self._id = secrets.token_hex(4)
         self._dataset = dataset
         self._model = model
         self._strategy = strategy if strategy is not None else Strategy()
@@ -316,6 +318,7 @@ class Trainer:
             self._cluster.ps,
             self._cluster.workers,
             self._strategy,
+            self._id,
             len(self.strategies) - 1,
             self._batch_size,
             self._data_seed,
@@ -354,7 +357,7 @@ class Trainer:
         step = self._look().global_step
         job = self.job()
         self._cluster.call("ps:0", "pause")
-        self._cluster.call("ps:0", "begin", epoch=job.epoch, granted=step)
+        self._cluster.call("ps:0", "begin", epoch_id=job.epoch_id, granted=step)
         try:
             if job.strategy.replication is Replication.IN_GRAPH:
                 self._cluster.call(CLIENT, "start", job=job)
@@ -376,8 +379,7 @@ class Trainer:
         self._cluster.call_all("stop_updates", patience=patience)
         self._cluster.call_all("stop")
         self._fetch()
-        epoch = len(self.strategies) - 1
-        held = self._cluster.call_all("drop", tasks=[f"ps:{i}" for i in range(self._cluster.ps)], epoch=epoch)
+        held = self._cluster.call_all("drop", tasks=[f"ps:{i}" for i in range(self._cluster.ps)], epoch_id=self.job().epoch_id)
         self._dropped += max(held.values(), default=0)
 
     def _go(self) -> None:
@@ -437,6 +439,8 @@ class Trainer:
                 try:
                     if self._active:
                         self._inspect()
+                except Exception as error:  # the training goes on; who looks is told that nobody watches it
+                    self._set_state("failed", f"the trainer failed: {type(error).__name__}: {error}")
                 finally:
                     self._lock.release()
             with self._changed:
@@ -468,7 +472,7 @@ class Trainer:
         if isinstance(loop.error, UnavailableError):
             self._recover(loop.error)
             return
-        self._deactivate()
+        self._deactivate(LOST_PATIENCE_S)
         self._set_state("paused", f"{loop.name}: {loop.error.message}")
 
     def _recover(self, error: PslabError) -> None:

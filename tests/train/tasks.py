@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from time import monotonic
 from typing import Any, Self
 
 from pslab.errors import UnavailableError
@@ -34,7 +36,10 @@ class LocalTasks:
         return self.services[name].address
 
     def call(self, task: str, method: str, /, **arguments: Any) -> Any:
-        return getattr(self.services[task], method)(**arguments)
+        service = self.services.get(task)
+        if service is None:
+            raise UnavailableError(f"there is no {task} now")
+        return getattr(service, method)(**arguments)
 
     def call_all(self, method: str, /, tasks: Sequence[str] | None = None, **arguments: Any) -> dict[str, Any]:
         names = self._names() if tasks is None else list(tasks)
@@ -42,7 +47,10 @@ class LocalTasks:
         return {n: call.result() for n, call in calls.items()}
 
     def wait_for(self, task: str, timeout: float) -> None:
-        assert task in self.services
+        deadline = monotonic() + timeout
+        while task not in self.services:
+            assert monotonic() < deadline
+            threading.Event().wait(0.01)
 
     def scale(self, ps: int, workers: int) -> None:
         old, (self.ps, self.workers) = self._names(), (ps, workers)

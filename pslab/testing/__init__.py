@@ -1,0 +1,1 @@
+"""For tests: conformance suites, gradient checks, a task on its own."""

@@ -1,0 +1,317 @@
+"""The trainer: what can be steered while it trains, and what bad input leaves as it was."""
+
+from __future__ import annotations
+
+import itertools
+from time import monotonic
+
+import numpy as np
+import pytest
+
+import pslab as tf
+from pslab import errors
+from pslab.data.datasets import Dataset
+from pslab.train.model import Model
+from pslab.train.models import MLP
+from pslab.train.strategy import ALL_MODES, Async, Replication, Strategy, Sync
+from pslab.train.trainer import Trainer
+from tests.train.tasks import LocalTasks
+
+DEADLINE_S = 20.0
+MODES = pytest.mark.parametrize("strategy", ALL_MODES, ids=str)
+MANY = 1_000_000
+
+
+def data(count: int = 200) -> Dataset:
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(count + 40, 6)).astype(np.float32)
+    y = (x[:, 0] > 0).astype(np.int64)
+    return Dataset("random", x[:count], y[:count], x[count:], y[count:])
+
+
+@pytest.fixture
+def tasks():
+    with LocalTasks(ps=2, workers=2) as tasks:
+        yield tasks
+
+
+@pytest.fixture
+def start(tasks):
+    trainers = []
+
+    def make(strategy: Strategy | None = None, model: Model | None = None) -> Trainer:
+        trainer = Trainer(tasks, data(), model or Model(MLP(2, [8])), strategy, batch_size=8)
+        trainers.append(trainer)
+        return trainer
+
+    yield make
+    for trainer in trainers:
+        trainer.close()
+
+
+@MODES
+def test_so_many_steps_are_so_many_updates(start, strategy) -> None:
+    trainer = start(strategy)
+    for steps, total in ((30, 30), (1, 31), (20, 51)):
+        trainer.train(steps)
+        status = trainer.wait(timeout=DEADLINE_S)
+        assert (status.state, status.global_step) == ("done", total)
+
+
+@MODES
+def test_a_pause_stands_still_and_a_resume_goes_on(start, strategy) -> None:
+    trainer = start(strategy)
+    trainer.train(MANY)
+    trainer.wait(step=20, timeout=DEADLINE_S)
+    trainer.pause()
+    before = trainer.parameters()
+    step = trainer.status().global_step
+    assert trainer.status().state == "paused"
+    after = trainer.parameters()
+    for name in before:
+        np.testing.assert_array_equal(before[name], after[name])
+    trainer.resume()
+    trainer.wait(step=step + 20, timeout=DEADLINE_S)
+
+
+@MODES
+def test_a_step_is_exactly_so_many_updates(start, strategy) -> None:
+    trainer = start(strategy)
+    trainer.step(5)
+    assert (trainer.status().state, trainer.status().global_step) == ("paused", 5)
+    trainer.train(MANY)
+    trainer.wait(step=20, timeout=DEADLINE_S)
+    trainer.pause()
+    before = trainer.status().global_step
+    for n in (1, 3):
+        trainer.step(n)
+        before += n
+        assert trainer.status().global_step == before
+
+
+def test_a_pause_is_in_no_record(start) -> None:
+    for strategy in ALL_MODES:
+        trainer = start(strategy)
+        trainer.train(MANY)
+        trainer.wait(step=20, timeout=DEADLINE_S)
+        trainer.pause()
+        trainer._closed.wait(0.5)
+        trainer.resume()
+        trainer.wait(step=trainer.status().global_step + 20, timeout=DEADLINE_S)
+        trainer.stop()
+        records = trainer.records()
+        assert records["wall"].max() < 0.5, strategy
+        assert records["wait"].max() < 0.5, strategy
+        trainer.close()
+
+
+def test_the_mode_changes_while_it_trains_and_nothing_is_lost(start) -> None:
+    trainer = start()
+    trainer.train(MANY)
+    for strategy in itertools.chain(ALL_MODES, reversed(ALL_MODES)):
+        step = trainer.status().global_step
+        trainer.set_strategy(strategy)
+        trainer.wait(step=step + 20, timeout=DEADLINE_S)
+        assert trainer.status().state == "running"
+        assert trainer.status().strategy == strategy
+    trainer.stop()
+    records = trainer.records()
+    steps = records["global_step"]
+    assert set(range(1, trainer.status().global_step + 1)) <= set(steps)
+    for epoch, strategy in enumerate(trainer.strategies):
+        mine = records[records["strategy"] == epoch]
+        if isinstance(strategy.update, Async):
+            assert len(set(mine["global_step"])) == len(mine), "an update was recorded twice"
+
+
+def test_parameters_and_slots_stay_when_the_mode_changes(start) -> None:
+    trainer = start(model=Model(MLP(2, [8]), optimizer="momentum", learning_rate=0.01))
+    trainer.train(10)
+    trainer.wait(timeout=DEADLINE_S)
+    before = trainer.parameters()
+    trainer.set_strategy(Strategy(Replication.IN_GRAPH, Sync()))
+    after = trainer.parameters()
+    for name in before:
+        np.testing.assert_array_equal(before[name], after[name])
+    assert trainer.status().global_step == 10
+
+
+def test_a_reset_begins_anew_with_the_same_parameters(start) -> None:
+    trainer = start()
+    initial = trainer.parameters()
+    trainer.train(20)
+    trainer.wait(timeout=DEADLINE_S)
+    trainer.reset()
+    assert trainer.status().global_step == 0
+    assert len(trainer.records()) == 0
+    for name, value in trainer.parameters().items():
+        np.testing.assert_array_equal(value, initial[name])
+
+
+def test_save_and_restore_while_it_trains(start, tmp_path) -> None:
+    trainer = start(Strategy(update=Sync()))
+    trainer.train(MANY)
+    trainer.wait(step=10, timeout=DEADLINE_S)
+    prefix = trainer.save(str(tmp_path / "model"))
+    trainer.wait(step=trainer.status().global_step + 30, timeout=DEADLINE_S)
+    trainer.pause()
+    late = trainer.status().global_step
+    trainer.restore(prefix)
+    early = trainer._look().global_step
+    assert 10 <= early < late
+    trainer.resume()
+    trainer.wait(step=early + 10, timeout=DEADLINE_S)
+    assert trainer.status().state == "running"
+
+
+def test_a_checkpoint_that_is_not_there_leaves_everything_as_it_was(start, tmp_path) -> None:
+    trainer = start()
+    trainer.train(MANY)
+    trainer.wait(step=10, timeout=DEADLINE_S)
+    with pytest.raises(errors.NotFoundError):
+        trainer.restore(str(tmp_path / "nothing"))
+    trainer.wait(step=trainer.status().global_step + 20, timeout=DEADLINE_S)
+    assert trainer.status().state == "running"
+
+
+def test_a_resize_spreads_the_variables_anew(start, tasks) -> None:
+    trainer = start()
+    trainer.train(10)
+    trainer.wait(timeout=DEADLINE_S)
+    before = trainer.parameters()
+    trainer.resize(lambda: tasks.scale(ps=3, workers=1))
+    after = trainer.parameters()
+    for name in before:
+        np.testing.assert_array_equal(before[name], after[name])
+    assert len(tasks.services["ps:2"]._server.task.variables) > 0
+    trainer.train(10)
+    assert trainer.wait(timeout=DEADLINE_S).global_step == 20
+
+
+def nan_after_a_while(x, y):
+    """Its loss is NaN once the weight has moved."""
+    w = tf.Variable(tf.ones([6, 1]), name="w")
+    score = tf.reduce_mean(tf.matmul(x, w))
+    drift = tf.reduce_sum(tf.square(w - 1.0))
+    return tf.reduce_mean(tf.square(score - 5.0)) + tf.log(0.5 - drift), {}
+
+
+@MODES
+def test_a_nan_in_the_loss_pauses_and_says_where(start, strategy) -> None:
+    trainer = start(strategy, Model(nan_after_a_while, learning_rate=0.05))
+    trainer.train(MANY)
+    status = trainer.wait(timeout=DEADLINE_S)
+    assert status.state == "paused"
+    assert "the loss of worker:" in status.message
+    assert "NaN" in status.message
+    for value in trainer.parameters().values():
+        assert np.isfinite(value).all()
+
+
+def test_evaluate_and_predict(start) -> None:
+    trainer = start()
+    trainer.train(300)
+    trainer.wait(timeout=DEADLINE_S)
+    found = trainer.evaluate()
+    dataset = data()
+    predicted = trainer.predict(dataset.x_test)["prediction"]
+    assert found["accuracy"] == pytest.approx((predicted == dataset.y_test).mean())
+    assert found["accuracy"] > 0.8
+    with pytest.raises(errors.UsageError, match=r"an example has shape \(6,\), found \(5,\)"):
+        trainer.predict(np.zeros((3, 5)))
+
+
+def test_a_model_without_outputs_cannot_predict(start) -> None:
+    trainer = start(model=Model(nan_after_a_while))
+    with pytest.raises(errors.UsageError, match="names no outputs"):
+        trainer.predict(np.zeros((3, 6)))
+
+
+def returns_nothing(x, y):
+    pass
+
+
+def returns_a_vector(x, y):
+    w = tf.Variable(tf.zeros([6, 1]))
+    return tf.matmul(x, w), {}
+
+
+def has_no_variables(x, y):
+    return tf.reduce_mean(x), {}
+
+
+def has_a_taken_name(x, y):
+    w = tf.Variable(tf.zeros([6, 1]))
+    loss = tf.reduce_mean(tf.matmul(x, w))
+    return loss, {"loss": loss}
+
+
+def raises(x, y):
+    raise KeyError("my own mistake")
+
+
+@pytest.mark.parametrize(
+    ("build", "error", "message"),
+    [
+        (returns_nothing, errors.UsageError, "returned nothing, not a loss tensor"),
+        (returns_a_vector, errors.UsageError, r"is float32 of shape \(\?, 1\), not a floating scalar"),
+        (has_no_variables, errors.UsageError, "has no variables to train"),
+        (has_a_taken_name, errors.UsageError, "is called 'loss'"),
+        (raises, KeyError, "my own mistake"),
+    ],
+)
+def test_a_model_that_cannot_be_trained_is_refused_at_once(start, build, error, message) -> None:
+    with pytest.raises(error, match=message):
+        start(model=Model(build))
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda tasks: Trainer(tasks, data(), Model(MLP(2)), batch_size=0), "batch_size must be at least 1, found 0"),
+        (lambda tasks: Trainer(tasks, data(), Model(MLP(2)), batch_size=150), "need more than the 200 examples"),
+        (lambda tasks: Trainer(tasks, data(), Model(MLP(2)), Strategy(update=Sync(backup=2))), "leaves no gradient to wait for"),
+    ],
+)
+def test_numbers_that_do_not_fit_are_refused(tasks, make, message) -> None:
+    with pytest.raises(errors.UsageError, match=message):
+        make(tasks)
+
+
+def test_backup_workers_do_without_the_slowest(start) -> None:
+    trainer = start(Strategy(update=Sync(backup=1)))
+    trainer.train(50)
+    assert trainer.wait(timeout=DEADLINE_S).state == "done"
+
+
+def test_a_worker_that_is_lost_comes_back_into_the_training(start, tasks) -> None:
+    for strategy in ALL_MODES:
+        trainer = start(strategy)
+        trainer.train(MANY)
+        trainer.wait(step=20, timeout=DEADLINE_S)
+        tasks.services.pop("worker:1").close()
+        tasks.start("worker:1")
+        step = trainer._look().global_step
+        deadline = monotonic() + DEADLINE_S
+        while set((late := trainer.records())["worker"][late["global_step"] > step + 50]) != {0, 1}:
+            assert monotonic() < deadline
+            assert trainer.status().state == "running", trainer.status()
+            trainer._closed.wait(0.05)
+        trainer.close()
+
+
+def test_a_ps_that_is_lost_takes_its_parameters_and_a_checkpoint_brings_them_back(start, tasks, tmp_path) -> None:
+    trainer = start()
+    trainer.train(20)
+    trainer.wait(timeout=DEADLINE_S)
+    prefix = trainer.save(str(tmp_path / "model"))
+    trainer.train(MANY)
+    tasks.services.pop("ps:1").close()
+    tasks.start("ps:1")
+    status = trainer.wait(timeout=DEADLINE_S)
+    assert status.state == "failed"
+    assert "restore a checkpoint, or reset" in status.message
+    trainer.restore(prefix)
+    trainer.resume()
+    trainer.wait(step=40, timeout=DEADLINE_S)
+    assert trainer.status().state == "running"
