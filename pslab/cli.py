@@ -30,7 +30,7 @@ def _parser() -> argparse.ArgumentParser:
     demo = commands.add_parser("demo", help="train the digits in four modes on a local cluster, and compare them")
     demo.add_argument("--ps", type=_positive, default=1, help="parameter servers (default: 1)")
     demo.add_argument("--workers", type=_positive, default=2, help="workers (default: 2)")
-    demo.add_argument("--steps", type=_positive, default=1000, help="updates per mode (default: 1000)")
+    demo.add_argument("--steps", type=_positive, default=2000, help="updates per mode (default: 2000)")
     demo.add_argument("--out", type=Path, default=Path("pslab-demo"), metavar="DIR", help="where checkpoint and picture go (default: pslab-demo)")
     demo.add_argument("--json", type=Path, metavar="FILE", help="write the facts as JSON too")
     lab = commands.add_parser("lab", help="open the course in JupyterLab")

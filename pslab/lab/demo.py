@@ -98,6 +98,7 @@ def run_demo(directory: Path, steps: int, ps: int, workers: int, progress: Progr
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"cannot write to {directory}: {error.strerror}", "give another --out") from None
+    directory = directory.resolve()
     lab = Lab()
     try:
         progress("starting the cluster", 0, 1)

@@ -48,17 +48,9 @@ class DemoReport:
     def conclude(self, facts: DemoFacts) -> None:
         """Print the table, and where things are."""
         table = Table(title="MLP 64-128-10 on handwritten digits", title_justify="left")
-        table.add_column("mode")
-        for heading in (
-            "worker\nsteps/s",
-            "test\naccuracy",
-            "pushed\nper step",
-            "pulled\nper step",
-            "fed\nper step",
-            "staleness\nmean / max",
-            "time\nwaiting",
-        ):
-            table.add_column(heading, justify="right")
+        table.add_column("mode", no_wrap=True)
+        for heading in ("worker\nsteps/s", "test\nacc.", "pushed\n/ step", "pulled\n/ step", "fed\n/ step", "staleness\nmean max", "wait"):
+            table.add_column(heading, justify="right", no_wrap=True)
         for mode in facts.modes:
             table.add_row(*_row(mode))
         self._console.print(table)
@@ -72,13 +64,13 @@ class DemoReport:
 
 def _row(mode: ModeFacts) -> tuple[str, ...]:
     return (
-        f"{mode.replication} {mode.update}",
+        f"{mode.replication}\n  {mode.update}",
         f"{mode.worker_steps_per_s:,.0f}",
         f"{mode.test_accuracy:.3f}",
         _bytes(mode.bytes_pushed_per_step),
         _bytes(mode.bytes_pulled_per_step),
         _bytes(mode.bytes_fed_per_step),
-        f"{mode.staleness_mean:.2f} / {mode.staleness_max:.0f}",
+        f"{mode.staleness_mean:.2f} {mode.staleness_max:3.0f}",
         f"{mode.wait_share:.0%}",
     )
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 SHARE = 0.02
 """Part of the training time that looking may take."""
-FIRST_INTERVAL_S = 0.25
+FIRST_INTERVAL_S = 0.05
+"""Seconds between two looks at the least."""
 
 
 class Observer:

@@ -1,0 +1,87 @@
+"""What the verbs of ``%pslab`` show: plain text in a terminal, small tables in JupyterLab."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pslab.cluster import ClusterStatus
+    from pslab.lab.lab import LabStatus
+
+_CELL = "text-align:left;padding:2px 14px 2px 0;font-family:var(--jp-code-font-family,monospace);font-size:13px"
+
+
+class Shown:
+    """A heading, a table and a note, in text and in HTML.
+
+    Args:
+        heading: one line.
+        columns: headings of the table's columns.
+        rows: its rows.
+        note: a line below, or an empty string.
+    """
+
+    def __init__(self, heading: str, columns: Sequence[str] = (), rows: Sequence[Sequence[Any]] = (), note: str = "") -> None:
+        self._heading = heading
+        self._columns = columns
+        self._rows = [[str(cell) for cell in row] for row in rows]
+        self._note = note
+
+    def __repr__(self) -> str:
+        lines = [self._heading]
+        if self._rows:
+            table = [list(self._columns), *self._rows] if self._columns else self._rows
+            widths = [max(len(row[i]) for row in table) for i in range(len(table[0]))]
+            lines += ["  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in table]
+        return "\n".join([*lines, *([self._note] if self._note else [])])
+
+    def _repr_html_(self) -> str:
+        parts = [f"<div style='color:var(--jp-content-font-color1,inherit)'>{html.escape(self._heading)}"]
+        if self._rows:
+            head = "".join(f"<th style='{_CELL};opacity:.65'>{html.escape(c)}</th>" for c in self._columns)
+            body = "".join("<tr>" + "".join(f"<td style='{_CELL}'>{html.escape(c)}</td>" for c in row) + "</tr>" for row in self._rows)
+            parts.append(f"<table style='margin:4px 0'><tr>{head}</tr>{body}</table>")
+        if self._note:
+            parts.append(f"<div style='opacity:.75'>{html.escape(self._note)}</div>")
+        return "".join([*parts, "</div>"])
+
+
+def show_cluster(status: ClusterStatus, note: str = "") -> Shown:
+    """The tasks of a cluster, and a note; its own by default."""
+    rows = [(t.name, t.state, t.pid, t.host, f"{t.memory / 1e6:.0f} MB", t.restarts or "") for t in status.tasks]
+    kind = "processes" if status.processes else "threads of one process"
+    return Shown(f"cluster of {len(status.tasks) - 1} tasks, {kind}", ("task", "state", "pid", "host", "memory", "restarts"), rows, note or status.note)
+
+
+def show_status(status: LabStatus) -> Shown:
+    """How the training fares."""
+    figures = [("loss", status.loss), *status.metrics.items()]
+    said = ", ".join(f"{name} {value:.4g}" for name, value in figures if not math.isnan(value))
+    speed = "" if math.isnan(status.steps_per_s) or status.state != "running" else f", {status.steps_per_s:,.0f} worker steps/s"
+    heading = (
+        f"{status.state}: {status.model} on {status.dataset}, {status.replication} {status.update}, "
+        f"step {status.global_step} of {status.target_step}{speed}" + (f" — {said}" if said else "")
+    )
+    rows = [(loop.name, loop.state, loop.step) for loop in status.workers]
+    return Shown(heading, ("loop", "state", "steps in this mode"), rows, status.message)
+
+
+def show_figures(heading: str, figures: Mapping[str, float]) -> Shown:
+    """Numbers by name."""
+    return Shown(heading, (), [(name, f"{value:.4f}") for name, value in figures.items()])
+
+
+def show_predictions(outputs: Mapping[str, Any]) -> Shown:
+    """A row per example."""
+    names = list(outputs)
+    count = len(outputs[names[0]]) if names else 0
+    rows = [(i, *(_short(outputs[name][i]) for name in names)) for i in range(count)]
+    return Shown(f"{count} examples of the test set", ("example", *names), rows)
+
+
+def _short(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= 40 else text[:39] + "…"

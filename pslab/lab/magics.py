@@ -1,0 +1,189 @@
+"""``%pslab``: the words of the lab in a notebook."""
+
+from __future__ import annotations
+
+import argparse
+import atexit
+import difflib
+import io
+from collections.abc import Callable
+from typing import Any
+
+from IPython.core.magic import Magics, line_magic, magics_class
+
+from pslab.errors import DeadlineExceededError, NotFoundError, UsageError
+from pslab.lab.completion import pslab_matcher
+from pslab.lab.display import Shown, show_cluster, show_figures, show_predictions, show_status
+from pslab.lab.lab import Lab
+from pslab.lab.parser import HelpAsked, build_parser, parse
+from pslab.lab.progress import ProgressLine
+from pslab.train.models import NAMES
+from pslab.train.strategy import Async, Sync
+
+NAME = "lab"
+"""The variable that a notebook finds its lab under."""
+
+
+@magics_class
+class PslabMagics(Magics):  # type: ignore[misc]
+    """The magic, and the lab that it acts on."""
+
+    def __init__(self, shell: Any) -> None:
+        super().__init__(shell)
+        self._own = Lab()
+        atexit.register(self._own.cluster.stop)
+        self.shell.user_ns.setdefault(NAME, self._own)
+
+    @property
+    def lab(self) -> Lab:
+        """The notebook's own ``lab`` if it is one, else ours."""
+        found = self.shell.user_ns.get(NAME)
+        return found if isinstance(found, Lab) else self._own
+
+    @line_magic
+    def pslab(self, line: str) -> Any:
+        """Distributed training, to be watched. ``%pslab --help`` tells the verbs, ``%pslab VERB --help`` what each takes."""
+        try:
+            options = parse(line)
+        except HelpAsked as asked:
+            print(asked)
+            return None
+        if options.verb is None:
+            print(build_parser().format_help())
+            return None
+        verb = options.verb if options.verb != "cluster" else f"cluster {options.action}"
+        return _VERBS[verb](self, options)
+
+    # The verbs
+
+    def _start(self, options: argparse.Namespace) -> Shown:
+        running = self.lab.cluster.running
+        with ProgressLine("starting the cluster …"):
+            status = self.lab.cluster.start(
+                ps=options.ps,
+                workers=options.workers,
+                processes=False if options.threads else None,
+                address=options.address,
+                memory_limit=options.memory_limit,
+            )
+        return show_cluster(status, "it was running already, and stays as it is; %pslab cluster scale changes it" if running else "")
+
+    def _scale(self, options: argparse.Namespace) -> Shown:
+        with ProgressLine("scaling the cluster …"):
+            return show_cluster(self.lab.cluster.scale(ps=options.ps, workers=options.workers))
+
+    def _kill(self, options: argparse.Namespace) -> Shown:
+        self.lab.cluster.kill(options.task)
+        return Shown(f"{options.task} was killed; it comes back under its name")
+
+    def _stop_cluster(self, options: argparse.Namespace) -> Shown:
+        with ProgressLine("stopping the cluster …"):
+            self.lab.cluster.stop()
+        return Shown("no cluster")
+
+    def _data(self, options: argparse.Namespace) -> Any:
+        source: Any = options.source[0]
+        if len(options.source) == 2:
+            source = tuple(self._named(name, "array") for name in options.source)
+        elif len(options.source) > 2:
+            raise UsageError(f"data takes a name, or two arrays; found {' '.join(options.source)}", "%pslab data x y")
+        return self.lab.data(source, batch_size=options.batch, seed=options.seed)
+
+    def _model(self, options: argparse.Namespace) -> Shown:
+        source = options.source if options.source in NAMES else self._named(options.source, "function")
+        model = self.lab.model(source, hidden=options.hidden, optimizer=options.optimizer, learning_rate=options.lr, seed=options.seed)
+        return Shown(f"model {model.name}, {model.optimizer} with learning rate {model.learning_rate:g}")
+
+    def _mode(self, options: argparse.Namespace) -> Shown:
+        update = {"sync": Sync(options.backup), "async": Async(), None: None}[options.update]
+        return Shown(f"mode: {self.lab.mode(replication=options.replication, update=update)}")
+
+    def _train(self, options: argparse.Namespace) -> Shown:
+        status = self.lab.train(options.steps)
+        if options.wait:
+            status = self._wait()
+        return show_status(status)
+
+    def _wait(self) -> Any:
+        with ProgressLine("training …") as line:
+            try:
+                while (status := self.lab.status()).state == "running":
+                    line.update(f"step {status.global_step} of {status.target_step}", status.global_step, status.target_step)
+                    try:
+                        self.lab.wait(timeout=0.2)
+                    except DeadlineExceededError:
+                        continue
+            except KeyboardInterrupt:
+                print("stopped waiting; the training goes on in the background (%pslab pause, %pslab stop)")
+        return self.lab.status()
+
+    def _plot(self, options: argparse.Namespace) -> Any:
+        from IPython.display import display
+
+        display(self.lab.plot(options.path))
+
+    def _graph(self, options: argparse.Namespace) -> None:
+        print(self.lab.graph())
+
+    def _placement(self, options: argparse.Namespace) -> None:
+        print(self.lab.placement())
+
+    def _named(self, name: str, kind: str) -> Any:
+        """What the notebook calls ``name``.
+
+        Raises:
+            NotFoundError: nothing.
+        """
+        if name not in self.shell.user_ns:
+            close = difflib.get_close_matches(name, [n for n in self.shell.user_ns if not n.startswith("_")], n=1)
+            known = f" or {', '.join(NAMES)}" if kind == "function" else ""
+            raise NotFoundError(f"there is no {kind} {name!r} in this notebook", f"did you mean {close[0]!r}?" if close else f"define it first{known}")
+        return self.shell.user_ns[name]
+
+
+_VERBS: dict[str, Callable[[PslabMagics, argparse.Namespace], Any]] = {
+    "cluster start": PslabMagics._start,
+    "cluster status": lambda self, options: show_cluster(self.lab.cluster.status()),
+    "cluster scale": PslabMagics._scale,
+    "cluster kill": PslabMagics._kill,
+    "cluster stop": PslabMagics._stop_cluster,
+    "data": PslabMagics._data,
+    "model": PslabMagics._model,
+    "mode": PslabMagics._mode,
+    "train": PslabMagics._train,
+    "pause": lambda self, options: show_status(self.lab.pause()),
+    "resume": lambda self, options: show_status(self.lab.resume()),
+    "step": lambda self, options: show_status(self.lab.step(options.n)),
+    "stop": lambda self, options: show_status(self.lab.stop()),
+    "status": lambda self, options: show_status(self.lab.status()),
+    "plot": PslabMagics._plot,
+    "evaluate": lambda self, options: show_figures("on the test set", self.lab.evaluate()),
+    "predict": lambda self, options: show_predictions(self.lab.predict(n=options.n)),
+    "save": lambda self, options: Shown(f"saved to {self.lab.save(options.prefix)}"),
+    "restore": lambda self, options: show_status(self.lab.restore(options.prefix)),
+    "reset": lambda self, options: show_status(self.lab.reset()),
+    "graph": PslabMagics._graph,
+    "placement": PslabMagics._placement,
+}
+
+
+def _png(figure: Any) -> bytes:
+    """A figure as JupyterLab shows it."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png")
+    return buffer.getvalue()
+
+
+def load_ipython_extension(ipython: Any) -> None:
+    """``%load_ext pslab``."""
+    ipython.register_magics(PslabMagics)
+    ipython.display_formatter.formatters["image/png"].for_type_by_name("matplotlib.figure", "Figure", _png)
+    if pslab_matcher not in ipython.Completer.custom_matchers:
+        ipython.Completer.custom_matchers.append(pslab_matcher)
+
+
+def unload_ipython_extension(ipython: Any) -> None:
+    """``%unload_ext pslab``: the magic goes; a cluster that runs stays until the kernel ends."""
+    ipython.magics_manager.magics["line"].pop("pslab", None)
+    if pslab_matcher in ipython.Completer.custom_matchers:
+        ipython.Completer.custom_matchers.remove(pslab_matcher)

@@ -1,0 +1,14 @@
+"""Colours and line styles that tell things apart, also for the colour-blind and in print (Okabe and Ito, 2008)."""
+
+from __future__ import annotations
+
+ORANGE, SKY, GREEN, YELLOW, BLUE, VERMILION, PURPLE, GREY = "#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7", "#666666"
+
+SERIES = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, GREY, YELLOW)
+"""Colours of workers or modes, in order."""
+DASHES = ("-", "--", "-.", ":")
+"""Line styles of workers or modes, in order."""
+PHASES = {"compute": (GREEN, ""), "wait": ("#BBBBBB", "///"), "push": (ORANGE, "\\\\\\"), "pull": (SKY, "...")}
+"""Colour and hatch of each phase of a step."""
+FLOWS = {"pushed": (ORANGE, "-"), "pulled": (SKY, "--"), "fed": (PURPLE, ":")}
+"""Colour and line style of each flow of bytes."""
