@@ -20,7 +20,7 @@ CALLS = 64
 RESOLVE_S = 10.0
 
 
-class TaskHost(WorkerPlugin):  # type: ignore[misc]
+class TaskHost(WorkerPlugin):
     """Hosts tasks on a worker: makes their service objects, tells the registry where they are, and lets them be called.
 
     A nanny that starts its process anew runs it again, so that the tasks come back under their names.

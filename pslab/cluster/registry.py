@@ -30,7 +30,7 @@ class Entry:
     restarts: int = 0
 
 
-class Registry(Server):  # type: ignore[misc]
+class Registry(Server):
     """A Dask RPC server that knows where each task is now.
 
     A task that comes back after a crash announces itself again; nobody remembers addresses.

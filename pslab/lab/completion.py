@@ -13,7 +13,7 @@ from pslab.lab.parser import build_parser, verbs_of
 from pslab.train.models import NAMES
 
 
-@context_matcher()  # type: ignore[misc]
+@context_matcher()
 def pslab_matcher(context: CompletionContext) -> SimpleMatcherResult:
     """What may come next on a line that begins with ``%pslab``."""
     line = context.line_with_cursor[: context.cursor_position]

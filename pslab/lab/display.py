@@ -53,7 +53,9 @@ def show_cluster(status: ClusterStatus, note: str = "") -> Shown:
     """The tasks of a cluster, and a note; its own by default."""
     rows = [(t.name, t.state, t.pid, t.host, f"{t.memory / 1e6:.0f} MB", t.restarts or "") for t in status.tasks]
     kind = "processes" if status.processes else "threads of one process"
-    return Shown(f"cluster of {len(status.tasks) - 1} tasks, {kind}", ("task", "state", "pid", "host", "memory", "restarts"), rows, note or status.note)
+    return Shown(
+        f"cluster of {len(status.tasks) - 1} tasks, {kind}", ("task", "state", "pid", "host", "memory", "restarts"), rows, note or status.note
+    )
 
 
 def show_status(status: LabStatus) -> Shown:

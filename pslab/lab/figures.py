@@ -81,7 +81,7 @@ def _nothing_yet(figure: Figure, axes: Any) -> Figure:
 
 
 def _draw_loss(ax: Axes, frame: pandas.DataFrame) -> None:
-    for worker, mine in frame.groupby("worker"):
+    for worker, mine in _by_worker(frame):
         colour, dash = SERIES[worker % len(SERIES)], DASHES[worker % len(DASHES)]
         ax.plot(mine["global_step"], mine["loss"], color=colour, alpha=0.15, linewidth=0.8)
         ax.plot(*_averaged(mine, "loss"), color=colour, linestyle=dash, label=f"worker:{worker}", **_STYLE)
@@ -93,13 +93,15 @@ def _draw_loss(ax: Axes, frame: pandas.DataFrame) -> None:
 
 def _draw_divergence(ax: Axes, frame: pandas.DataFrame) -> None:
     seen = frame[frame["divergence"].notna()]
-    for worker, mine in seen.groupby("worker"):
+    for worker, mine in _by_worker(seen):
         colour, dash = SERIES[worker % len(SERIES)], DASHES[worker % len(DASHES)]
-        ax.plot(mine["global_step"], mine["divergence"], color=colour, linestyle=dash, marker="o", markersize=3, linewidth=0.7, label=f"worker:{worker}")
+        ax.plot(
+            mine["global_step"], mine["divergence"], color=colour, linestyle=dash, marker="o", markersize=3, linewidth=0.7, label=f"worker:{worker}"
+        )
     ax.set(title="Divergence of each replica, just before its update", ylabel=_DIVERGENCE)
     _scale_divergence(ax, frame["divergence"].to_numpy())
     if len(seen):
-        ax.legend(frameon=False, loc="upper right")
+        ax.legend(frameon=False, loc="best")
 
 
 def _scale_divergence(ax: Axes, values: np.ndarray[Any, Any]) -> None:
@@ -149,9 +151,13 @@ def _mark_modes(ax: Axes, frame: pandas.DataFrame, label: bool) -> None:
             continue  # the steps of two modes may mix by a few where one ends
         ax.axvline(step, color="0.4", linewidth=0.8, linestyle=(0, (4, 3)))
         if label:
-            where = {"rotation": 90, "va": "top", "transform": ax.get_xaxis_transform(), "clip_on": True}
+            where: dict[str, Any] = {"rotation": 90, "va": "top", "transform": ax.get_xaxis_transform(), "clip_on": True}
             ax.text(step + 0.006 * span, 0.98, mode, fontsize=8, color="0.3", **where)
         last = step
+
+
+def _by_worker(frame: pandas.DataFrame) -> list[tuple[int, pandas.DataFrame]]:
+    return [(worker, frame[frame["worker"] == worker]) for worker in sorted(int(w) for w in frame["worker"].unique())]
 
 
 def _averaged(frame: pandas.DataFrame, column: str) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:

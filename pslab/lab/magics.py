@@ -25,7 +25,7 @@ NAME = "lab"
 
 
 @magics_class
-class PslabMagics(Magics):  # type: ignore[misc]
+class PslabMagics(Magics):
     """The magic, and the lab that it acts on."""
 
     def __init__(self, shell: Any) -> None:
@@ -137,7 +137,9 @@ class PslabMagics(Magics):  # type: ignore[misc]
         if name not in self.shell.user_ns:
             close = difflib.get_close_matches(name, [n for n in self.shell.user_ns if not n.startswith("_")], n=1)
             known = f" or {', '.join(NAMES)}" if kind == "function" else ""
-            raise NotFoundError(f"there is no {kind} {name!r} in this notebook", f"did you mean {close[0]!r}?" if close else f"define it first{known}")
+            raise NotFoundError(
+                f"there is no {kind} {name!r} in this notebook", f"did you mean {close[0]!r}?" if close else f"define it first{known}"
+            )
         return self.shell.user_ns[name]
 
 

@@ -12,7 +12,7 @@ from pslab.train.model import OPTIMIZERS
 from pslab.train.strategy import Replication
 
 
-class HelpAsked(Exception):  # noqa: N818  (it is no error)
+class HelpAsked(Exception):
     """``--help`` was given; the argument is the text to show."""
 
 

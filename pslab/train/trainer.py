@@ -141,6 +141,7 @@ class Trainer:
             if self._state == "running":
                 self._cluster.call("ps:0", "pause")
                 self._settle()
+                self._loops = self._cluster.call_all("loops", tasks=self._drivers())
                 self._set_state("paused")
 
     def resume(self) -> None:
