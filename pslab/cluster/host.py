@@ -69,7 +69,8 @@ def _read(requests: Any, loop: asyncio.AbstractEventLoop, begin: Callable[[Any],
 
 
 async def _answer(hosting: Any, answers: FrameWriter, number: int, verb: str, arguments: tuple[Any, ...]) -> None:
-    value, failure = None, None
+    value: Any = None
+    failure: PslabError | None = None
     try:
         value = getattr(hosting, verb)(*arguments)
         if asyncio.iscoroutine(value):
@@ -77,7 +78,10 @@ async def _answer(hosting: Any, answers: FrameWriter, number: int, verb: str, ar
     except PslabError as error:
         failure = error
     except Exception as error:
-        failure = InternalError(f"the cluster's host failed in {verb}: {type(error).__name__}: {error}")
+        reason: BaseException = error
+        while reason.__cause__ is not None:
+            reason = reason.__cause__  # Dask says that a worker failed; why is further down
+        failure = InternalError(f"the cluster's host failed in {verb}: {type(reason).__name__}: {reason}")
     try:
         answers.write((number, None if failure else value, failure))
     except OSError:
