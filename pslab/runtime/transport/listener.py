@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable
 from time import monotonic
 
-from pslab.errors import AlreadyExistsError, PslabError, UnavailableError
+from pslab.errors import AlreadyExistsError, CancelledError, PslabError, UnavailableError
 from pslab.runtime.transport.address import Address, this_machine
 from pslab.runtime.transport.channel import Channel
 from pslab.runtime.transport.handshake import receive
@@ -122,13 +122,17 @@ class Listener:
             self._connections[thread] = sock
 
     def _run(self, sock: socket.socket) -> None:
+        peer = "a client"
         try:
             channel = self._welcome(sock)
             if channel is not None:
+                peer = channel.peer
                 with contextlib.closing(channel):
                     self._serve(channel)
+        except (UnavailableError, CancelledError) as error:  # the way that most connections end
+            _log.info("%s no longer serves %s: %s", self._name, peer, error)
         except Exception:
-            _log.exception("%s: serving a connection failed", self._name)
+            _log.exception("%s: serving %s failed", self._name, peer)
         finally:
             with self._lock:
                 self._connections.pop(threading.current_thread(), None)

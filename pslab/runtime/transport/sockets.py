@@ -88,6 +88,8 @@ class SocketChannel:
 
     def recv(self, timeout: float | None = None) -> Message:
         """See `Channel.recv`."""
+        if self._closed:
+            raise self._gone(None)
         if timeout is not None and self._end == self._start and not self._comes(timeout):
             raise DeadlineExceededError(f"nothing came from {self.peer} in {timeout:g} s")
         try:

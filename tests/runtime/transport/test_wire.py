@@ -6,6 +6,7 @@ import struct
 import subprocess
 import sys
 import tracemalloc
+from contextlib import suppress
 
 import msgpack
 import numpy as np
@@ -93,10 +94,8 @@ def test_changed_bytes_give_a_message_or_an_error_of_ours(changes: list[tuple[in
     data = bytearray(WHOLE)
     for position, value in changes:
         data[position] = value
-    try:
+    with suppress(DataLossError):
         assert isinstance(decoded(bytes(data)), Message)
-    except DataLossError as error:
-        assert error.message
 
 
 @given(data=st.binary(min_size=wire.HEADER.size, max_size=200))
@@ -111,16 +110,16 @@ plain = st.recursive(
     max_leaves=12,
 )
 sizes = st.integers(-2, 4) | st.sampled_from([2**31, 2**32, 2**62, 2**63 - 1, 2**63, 2**64 - 1])
-names = st.sampled_from(["<f4", "|u1", "|O", "<U3", "<U0", "|S0", "|V8", "<M8[s]", "<m8[s/2]", "i4,f4", "(2,)f4", "<f3", "O", ""]) | st.text(max_size=8)
+names = st.sampled_from(["<f4", "|u1", "|O", "<U3", "<U0", "|S0", "|V8", "<M8[s]", "<m8[s/2]", "i4,f4", "(2,)f4", "<f3", "O", ""]) | st.text(
+    max_size=8
+)
 
 
 @given(description=plain | st.lists(st.tuples(names, st.lists(sizes, max_size=4), sizes), max_size=3), arrays=st.integers(0, 3))
 def test_any_description_gives_a_message_or_an_error_of_ours(description: object, arrays: int) -> None:
-    try:
+    with suppress(DataLossError):
         for array in decoded(described(description, arrays)).arrays:
             assert array.nbytes <= 64
-    except DataLossError as error:
-        assert error.message
 
 
 @pytest.mark.parametrize(
@@ -150,7 +149,9 @@ def test_impossible_arrays_are_refused(entry: tuple) -> None:
 
 
 def test_a_dtype_that_ends_the_process_does_not_reach_numpy() -> None:
-    program = "from tests.runtime.transport.test_wire import *\ntry: decoded(described([('<m8[s/0]', (8,), 64)]))\nexcept DataLossError: print('refused')"
+    program = (
+        "from tests.runtime.transport.test_wire import *\ntry: decoded(described([('<m8[s/0]', (8,), 64)]))\nexcept DataLossError: print('refused')"
+    )
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, env={"PYTHONPATH": ":".join(sys.path)})
     assert (run.returncode, run.stdout) == (0, "refused\n"), run.stderr
 
