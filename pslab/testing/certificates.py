@@ -7,6 +7,7 @@ import ipaddress
 import shutil
 import ssl
 import subprocess
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -29,10 +30,8 @@ def tls_contexts(directory: Path) -> tuple[ssl.SSLContext, ssl.SSLContext]:
 
 
 def _by_cryptography(certificate: Path, key: Path) -> None:
-    from cryptography import x509
-    from cryptography.hazmat.primitives import hashes, serialization
-    from cryptography.hazmat.primitives.asymmetric import ec
-
+    x509 = import_module("cryptography.x509")
+    hashes, serialization, ec = (import_module(f"cryptography.hazmat.primitives.{name}") for name in ("hashes", "serialization", "asymmetric.ec"))
     private = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "pslab tests")])
     now = datetime.datetime.now(datetime.UTC)
