@@ -3,7 +3,8 @@
 from pslab.runtime.transport.address import Address
 from pslab.runtime.transport.channel import Channel
 from pslab.runtime.transport.dialing import connect
+from pslab.runtime.transport.inprocess import inprocess_pair
 from pslab.runtime.transport.listener import Listener
 from pslab.runtime.transport.message import Kind, Message
 
-__all__ = ["Address", "Channel", "Kind", "Listener", "Message", "connect"]
+__all__ = ["Address", "Channel", "Kind", "Listener", "Message", "connect", "inprocess_pair"]

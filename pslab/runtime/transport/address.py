@@ -46,12 +46,12 @@ class Address:
         Raises:
             UsageError: it is none of these.
         """
-        parts = urlsplit(text if "://" in text else f"pslab://{text}")
         try:
+            parts = urlsplit(text if "://" in text else f"pslab://{text}")
             host, port = parts.hostname, parts.port
         except ValueError:
             host = port = None
-        if parts.scheme not in ("pslab", "grpc") or not host or port is None:
+        if not host or port is None or parts.scheme not in ("pslab", "grpc"):
             raise UsageError(f"{text!r} is not the address of a task", "write host:port, such as 127.0.0.1:2222")
         query = parse_qs(parts.query)
         return cls(host, port, query.get("unix", [None])[0], query.get("machine", [""])[0])

@@ -26,6 +26,8 @@ class Channel(Protocol):
         Raises:
             UnavailableError: the peer is gone.
             CancelledError: the channel was closed on this side.
+            InvalidArgumentError: an array of what cannot be sent. Nothing was sent.
+            ResourceExhaustedError: the message is too big. Nothing was sent.
         """
 
     def recv(self, timeout: float | None = None) -> Message:
@@ -38,7 +40,8 @@ class Channel(Protocol):
             DeadlineExceededError: nothing began to come in time.
             UnavailableError: the peer is gone.
             CancelledError: the channel was closed on this side.
-            DataLossError: what came is not a message.
+            DataLossError: what came is not a message; the channel is closed.
+            ResourceExhaustedError: there is no memory for it; the channel is closed.
         """
 
     def alive(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import ssl
+from time import monotonic
 
 from pslab.errors import DeadlineExceededError, UnavailableError
 from pslab.runtime.transport.address import Address
@@ -25,7 +26,7 @@ def connect(
 
     Args:
         address: where the server listens.
-        secret: what it must be proved to know.
+        secret: what each side must prove to know.
         name: who calls, for the server's messages.
         peer: who is called, for ours.
         timeout: seconds for all of it.
@@ -36,21 +37,24 @@ def connect(
         UnavailableError: nobody listens there, or the connection broke.
         DeadlineExceededError: it took too long.
         PermissionDeniedError: the secrets differ.
+        DataLossError: who listens there is no pslab server, or one of another version.
+        UsageError: ``address`` is none.
     """
     where = address if isinstance(address, Address) else Address.parse(address)
     who = f"{peer} at {where.host}:{where.port}" if peer else f"{where.host}:{where.port}"
+    deadline = monotonic() + timeout
     try:
         sock = _open(where, timeout, unix, ssl_context)
         try:
-            greet(sock, secret, name)
+            greet(sock, secret, name, who, deadline)
             sock.settimeout(None)
         except BaseException:
             sock.close()
             raise
     except TimeoutError:
-        raise DeadlineExceededError(f"{who} did not answer in {timeout:g} s") from None
-    except OSError as error:
-        raise UnavailableError(f"cannot reach {who}: {error.strerror or error}", "is it running?") from None
+        raise DeadlineExceededError(f"{who} did not answer in {timeout:g} s", "is it stopped, or behind a firewall?") from None
+    except (OSError, UnicodeError) as error:  # UnicodeError: a host that cannot be a name
+        raise UnavailableError(f"cannot reach {who}: {getattr(error, 'strerror', None) or error}", "is it running?") from None
     return SocketChannel(sock, peer or who)
 
 
@@ -66,5 +70,9 @@ def _open(where: Address, timeout: float, unix: bool, context: ssl.SSLContext | 
         except OSError:
             sock.close()  # its file may be out of our sight: TCP decides
     sock = socket.create_connection((where.host, where.port), timeout)
-    tune(sock)
-    return context.wrap_socket(sock, server_hostname=where.host) if context is not None else sock
+    try:
+        tune(sock)
+        return context.wrap_socket(sock, server_hostname=where.host) if context is not None else sock
+    except BaseException:
+        sock.close()
+        raise

@@ -1,7 +1,7 @@
 """The beginning of every connection: each side proves that it knows the cluster's secret, without saying it.
 
 client → server   magic, version, nonce, length of name, name
-server → client   nonce, HMAC(secret, "server", both nonces)
+server → client   magic, version, nonce, HMAC(secret, "server", both nonces)
 client → server   HMAC(secret, "client", both nonces)
 server → client   one byte: welcome
 """
@@ -12,36 +12,46 @@ import hmac
 import secrets
 import socket
 import struct
+from time import monotonic
 
 from pslab.errors import DataLossError, PermissionDeniedError
 
 _HELLO = struct.Struct("<4sH32sH")
-_MAGIC, _VERSION = b"psla", 1
+_ANSWER = struct.Struct("<4sH32s32s")
+_MAGIC, _VERSION = b"psla", 2
 _NONCE, _PROOF = 32, 32
 _WELCOME = b"\x01"
 _MAX_NAME = 1024
 
 
-def greet(sock: socket.socket, secret: bytes, name: str) -> None:
+def greet(sock: socket.socket, secret: bytes, name: str, who: str, deadline: float) -> None:
     """The client's side.
+
+    Args:
+        sock: the connection.
+        secret: the cluster's.
+        name: who calls.
+        who: who is called, for messages.
+        deadline: on the monotonic clock.
 
     Raises:
         PermissionDeniedError: the secrets differ.
         DataLossError: the other side is no pslab server, or one of another version.
         OSError: the connection broke, or took too long.
     """
-    nonce, encoded = secrets.token_bytes(_NONCE), name.encode()[:_MAX_NAME]
-    sock.sendall(_HELLO.pack(_MAGIC, _VERSION, nonce, len(encoded)) + encoded)
-    answer = _read(sock, _NONCE + _PROOF)
-    theirs, proof = answer[:_NONCE], answer[_NONCE:]
-    if not hmac.compare_digest(proof, _prove(secret, b"server", nonce, theirs)):
-        raise PermissionDeniedError("the server does not know this cluster's secret", "is it a server of another cluster?")
-    sock.sendall(_prove(secret, b"client", nonce, theirs))
-    if _read(sock, 1) != _WELCOME:
-        raise DataLossError("the server answered the handshake with something else")
+    mine, encoded = secrets.token_bytes(_NONCE), name.encode()[:_MAX_NAME]
+    sock.sendall(_HELLO.pack(_MAGIC, _VERSION, mine, len(encoded)) + encoded)
+    magic, version, theirs, proof = _ANSWER.unpack(_read(sock, _ANSWER.size, deadline))
+    if (magic, version) != (_MAGIC, _VERSION):
+        raise DataLossError(f"{who} {_strange(magic, version)}", "is it a pslab server, of the same version as this program?")
+    if not hmac.compare_digest(proof, _prove(secret, b"server", mine, theirs)):
+        raise PermissionDeniedError(f"{who} does not know the secret of this cluster", "is it a server of another cluster?")
+    sock.sendall(_prove(secret, b"client", mine, theirs))
+    if _read(sock, 1, deadline) != _WELCOME:
+        raise DataLossError(f"{who} ended the handshake with something else than a welcome")
 
 
-def receive(sock: socket.socket, secret: bytes) -> str:
+def receive(sock: socket.socket, secret: bytes, deadline: float) -> str:
     """The server's side; returns the client's name.
 
     Raises:
@@ -49,28 +59,34 @@ def receive(sock: socket.socket, secret: bytes) -> str:
         DataLossError: the other side is no pslab client, or one of another version.
         OSError: the connection broke, or took too long.
     """
-    magic, version, nonce, length = _HELLO.unpack(_read(sock, _HELLO.size))
-    if magic != _MAGIC or version != _VERSION or length > _MAX_NAME:
-        raise DataLossError(f"a stranger said {magic!r}, version {version}; expected {_MAGIC!r}, version {_VERSION}")
-    name = _read(sock, length).decode(errors="replace")
+    magic, version, theirs, length = _HELLO.unpack(_read(sock, _HELLO.size, deadline))
     mine = secrets.token_bytes(_NONCE)
-    sock.sendall(mine + _prove(secret, b"server", nonce, mine))
-    if not hmac.compare_digest(_read(sock, _PROOF), _prove(secret, b"client", nonce, mine)):
+    if magic == _MAGIC:  # so that a client of another version learns why it is not let in
+        sock.sendall(_ANSWER.pack(_MAGIC, _VERSION, mine, _prove(secret, b"server", theirs, mine)))
+    if (magic, version) != (_MAGIC, _VERSION) or length > _MAX_NAME:
+        raise DataLossError(f"a client {_strange(magic, version)}")
+    name = _read(sock, length, deadline).decode(errors="replace")
+    if not hmac.compare_digest(_read(sock, _PROOF, deadline), _prove(secret, b"client", theirs, mine)):
         raise PermissionDeniedError(f"{name!r} does not know this cluster's secret")
     sock.sendall(_WELCOME)
     return name
 
 
+def _strange(magic: bytes, version: int) -> str:
+    return f"speaks {magic!r}, version {version}; expected {_MAGIC!r}, version {_VERSION}"
+
+
 def _prove(secret: bytes, side: bytes, client: bytes, server: bytes) -> bytes:
-    return hmac.digest(secret or b"none", side + client + server, "sha256")
+    return hmac.digest(secret, side + client + server, "sha256")
 
 
-def _read(sock: socket.socket, count: int) -> bytes:
+def _read(sock: socket.socket, count: int, deadline: float) -> bytes:
     parts = []
     while count:
+        sock.settimeout(max(1e-3, deadline - monotonic()))
         part = sock.recv(count)
         if not part:
-            raise PermissionDeniedError("the other side closed the connection in the handshake", "is it of another cluster, or not pslab at all?")
+            raise ConnectionAbortedError("it closed the connection in the handshake")
         parts.append(part)
         count -= len(part)
     return b"".join(parts)

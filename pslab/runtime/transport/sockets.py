@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import contextlib
-import select
 import socket
 import ssl
+from collections import deque
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from pslab.errors import CancelledError, DataLossError, DeadlineExceededError, UnavailableError
+from pslab.errors import CancelledError, DeadlineExceededError, PslabError, ResourceExhaustedError, UnavailableError
 from pslab.runtime.transport import wire
 from pslab.runtime.transport.message import Message
+from pslab.runtime.transport.polling import hung_up, readable
 
 _SCRATCH = 1 << 16
 """Bytes that are read ahead: most messages come with one call."""
 _KERNEL_BUFFERS = 1 << 22
-_MAX_BUFFERS = 512
-_HANG_UP = getattr(select, "POLLRDHUP", 0) | select.POLLHUP | select.POLLERR
+_MAX_BUFFERS = 1024
+"""Buffers that one ``sendmsg`` takes (IOV_MAX)."""
 
 
 def tune(sock: socket.socket) -> None:
@@ -40,79 +42,102 @@ class SocketChannel:
     Args:
         sock: the socket, blocking.
         peer: who is at the other end.
+        max_message_bytes: a bigger message is neither sent nor received.
     """
 
-    def __init__(self, sock: socket.socket, peer: str) -> None:
+    def __init__(self, sock: socket.socket, peer: str, max_message_bytes: int = wire.MAX_MESSAGE) -> None:
         self.peer = peer
         self.bytes_sent = 0
         self.bytes_received = 0
         self._sock = sock
-        self._secure = isinstance(sock, ssl.SSLSocket)
+        self._limit = max_message_bytes
+        self._scatters = hasattr(sock, "sendmsg") and not isinstance(sock, ssl.SSLSocket)
         self._closed = False
-        self._buffer = memoryview(bytearray(_SCRATCH))
+        self._scratch = self._buffer = memoryview(bytearray(_SCRATCH))
         self._start = self._end = 0  # what was read and not yet used
-        self._readable = select.poll()
-        self._readable.register(sock, select.POLLIN)
-        self._hung_up = select.poll()
-        self._hung_up.register(sock, _HANG_UP)
 
     def send(self, message: Message) -> int:
         """See `Channel.send`."""
-        buffers, size = wire.encode(message)
+        buffers, size = wire.encode(message, self._limit)
         try:
-            if self._secure:
+            if self._scatters:
+                self._scatter(buffers, size)
+            else:
                 for buffer in buffers:
                     self._sock.sendall(buffer)
-            else:
-                self._send_all(buffers, size)
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError) as error:  # ValueError: a secured socket that was closed here
             raise self._gone(error) from None
+        except BaseException:
+            self.close()  # part of the message may be out, and nothing can follow it
+            raise
         self.bytes_sent += size
         return size
 
-    def _send_all(self, buffers: list[Any], size: int) -> None:
+    def _scatter(self, buffers: list[Any], size: int) -> None:
         sent = self._sock.sendmsg(buffers[:_MAX_BUFFERS])
         if sent == size:
             return
-        for buffer in buffers:  # the kernel took a part only
-            length = memoryview(buffer).nbytes
-            if sent < length:
-                self._sock.sendall(memoryview(buffer).cast("B")[sent:])
-            sent = max(0, sent - length)
+        left = deque(memoryview(buffer).cast("B") for buffer in buffers)
+        while True:
+            while left and sent >= len(left[0]):
+                sent -= len(left.popleft())
+            if not left:
+                return
+            left[0] = left[0][sent:]
+            sent = self._sock.sendmsg(islice(left, _MAX_BUFFERS))
 
     def recv(self, timeout: float | None = None) -> Message:
         """See `Channel.recv`."""
-        if timeout is not None and self._end == self._start and not self._wait(timeout):
+        if self._closed:
+            raise self._gone(None)
+        if timeout is not None and self._end == self._start and not self._comes(timeout):
             raise DeadlineExceededError(f"nothing came from {self.peer} in {timeout:g} s")
-        header = wire.decode_header(self._take(wire.HEADER.size))
-        fields, layout, body = wire.decode_block(header, self._take(header.block))
-        arrays: tuple[Any, ...] = ()
-        if layout.arrays:
-            arrays = wire.arrays_in(self._payload(layout.size), layout)
-        size = wire.HEADER.size + header.block + layout.size
-        self.bytes_received += size
-        return Message(header.kind, header.plan, header.step, header.cut, fields, body, arrays, size)
+        try:
+            return self._message()
+        except (UnavailableError, CancelledError):
+            raise
+        except MemoryError:
+            self.close()
+            raise ResourceExhaustedError(f"a message from {self.peer} does not fit into memory", "more ps tasks share the variables") from None
+        except BaseException:
+            self.close()  # the rest of this message could not be told from the next one
+            raise
 
-    def _wait(self, timeout: float) -> bool:
-        if self._secure and self._sock.pending():  # type: ignore[attr-defined]
-            return True
-        return bool(self._readable.poll(timeout * 1000))
+    def _comes(self, timeout: float) -> bool:
+        try:
+            if isinstance(self._sock, ssl.SSLSocket) and self._sock.pending():
+                return True
+            return readable(self._sock, timeout)
+        except (OSError, ValueError) as error:
+            raise self._gone(error) from None
+
+    def _message(self) -> Message:
+        header = wire.decode_header(self._take(wire.HEADER.size), self._limit)
+        block = wire.decode_block(header, self._take(header.block))
+        message = wire.assemble(header, block, self._payload(header.payload))
+        self.bytes_received += message.size
+        return message
 
     def _take(self, count: int) -> memoryview:
         """The next ``count`` bytes. They are valid until the next call."""
-        if self._end - self._start < count:
-            held = self._end - self._start
+        held = self._end - self._start
+        if held < count:
             if count > len(self._buffer) - self._start:
-                room = memoryview(bytearray(max(count, _SCRATCH)))
-                room[:held] = self._buffer[self._start : self._end]
-                self._buffer, self._start, self._end = room, 0, held
+                self._move(self._scratch if count <= _SCRATCH else memoryview(bytearray(count)))
             while self._end - self._start < count:
                 self._end += self._read(self._buffer[self._end :])
         taken = self._buffer[self._start : self._start + count]
         self._start += count
         if self._start == self._end:
+            self._buffer = self._scratch
             self._start = self._end = 0
         return taken
+
+    def _move(self, room: memoryview) -> None:
+        """Continue in ``room``, from its beginning."""
+        held = self._end - self._start
+        room[:held] = bytes(self._buffer[self._start : self._end])
+        self._buffer, self._start, self._end = room, 0, held
 
     def _payload(self, size: int) -> np.ndarray[Any, Any]:
         payload = np.empty(size, np.uint8)
@@ -132,17 +157,18 @@ class SocketChannel:
             raise self._gone(None)
         return count
 
-    def _gone(self, error: Exception | None) -> Exception:
+    def _gone(self, error: Exception | None) -> PslabError:
         if self._closed:
             return CancelledError(f"the channel to {self.peer} was closed")
-        if isinstance(error, ValueError):
-            return DataLossError(f"cannot send to {self.peer}: {error}")
-        reason = getattr(error, "strerror", None) or "it closed the connection"
+        reason = "it closed the connection" if error is None else getattr(error, "strerror", None) or str(error)
         return UnavailableError(f"{self.peer} is gone: {reason}")
 
     def alive(self) -> bool:
         """See `Channel.alive`."""
-        return not self._closed and not self._hung_up.poll(0)
+        try:
+            return not self._closed and not hung_up(self._sock)
+        except (OSError, ValueError):  # closed in between
+            return False
 
     def close(self) -> None:
         """See `Channel.close`."""

@@ -1,13 +1,14 @@
 """How a message looks on the wire: a fixed header, a small block that describes it, and the arrays as they lie in memory. There is no pickle in it.
 
 header   magic, kind, fields, arrays, plan, step, cut, length of the description, length of the body, length of the payload
-block    fields (int64), description of the arrays (msgpack: dtype and shape of each), body
-payload  the arrays, each aligned to 64 bytes
+block    fields (int64), description of the arrays (msgpack: dtype, shape and length in bytes of each), body
+payload  the arrays, each padded to a multiple of 64 bytes; an array of strings is a msgpack list
 """
 
 from __future__ import annotations
 
 import math
+import re
 import struct
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,30 +17,27 @@ from typing import Any
 import msgpack
 import numpy as np
 
-from pslab.errors import DataLossError, InternalError
+from pslab.errors import DataLossError, InternalError, InvalidArgumentError, ResourceExhaustedError
 from pslab.runtime.transport.message import Message
 
 HEADER = struct.Struct("<HBBIqqIIIQ")
 MAGIC = 0x5053
 ALIGN = 64
-MAX_BLOCK = 1 << 28
-"""Bytes that the description and body of a message may have."""
-MAX_PAYLOAD = 1 << 36
-"""Bytes that the arrays of a message may have."""
+MAX_FIELDS = 16
+MAX_DESCRIPTION = 1 << 20
+"""Bytes that the description of a message's arrays may have."""
+MAX_MESSAGE = 1 << 32
+"""Bytes that a message may have, unless its channel says otherwise: a garbled header must not make us reserve without limit."""
+_MAX_AXES = 64
+_MAX_ARRAY = 1 << 63
 _PADDING = bytes(ALIGN)
+_DTYPE = re.compile(r"[<>|][biufcmMSU][0-9]{1,9}(\[[0-9]{0,9}[A-Za-z]{1,7}\])?", re.ASCII)
+"""All that ``dtype.str`` writes, and no more: ``numpy.dtype("<m8[s/0]")`` ends the process with a division by zero."""
+_STRINGS = "|O"
+"""Stands for an array of Python strings (TensorFlow's ``tf.string``): ``str`` and ``bytes``, no other object."""
 
-
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """Where the arrays of a payload are.
-
-    Attributes:
-        arrays: dtype, shape, offset and length in bytes of each.
-        size: bytes of the payload.
-    """
-
-    arrays: tuple[tuple[np.dtype[Any], tuple[int, ...], int, int], ...]
-    size: int
+Described = tuple[str, tuple[int, ...], int]
+"""What the wire says of an array: dtype, shape, bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,35 +59,72 @@ class Header:
         """Bytes of the block that follows."""
         return 8 * self.fields + self.description + self.body
 
+    @property
+    def size(self) -> int:
+        """Bytes of the whole message."""
+        return HEADER.size + self.block + self.payload
 
-def encode(message: Message) -> tuple[list[Any], int]:
-    """The buffers to send, in order, and their length together."""
-    arrays = [_sendable(a) for a in message.arrays]
-    description, padding, payload = _describe(tuple((a.dtype.str, a.shape) for a in arrays))
-    count = len(message.fields)
-    head = HEADER.pack(MAGIC, message.kind, count, len(arrays), message.plan, message.step, message.cut, len(description), len(message.body), payload)
-    start = b"".join((head, struct.pack(f"<{count}q", *message.fields), description, message.body))
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where the arrays of a payload are.
+
+    Attributes:
+        arrays: dtype, shape, begin and end (in bytes) of each.
+        size: bytes of the payload.
+    """
+
+    arrays: tuple[tuple[np.dtype[Any], tuple[int, ...], int, int], ...]
+    size: int
+
+
+def encode(message: Message, limit: int = MAX_MESSAGE) -> tuple[list[Any], int]:
+    """The buffers to send, in order and none of them empty, and their length together. Contiguous arrays are not copied.
+
+    Raises:
+        InvalidArgumentError: an array of what cannot be sent: structures, Python objects other than strings.
+        ResourceExhaustedError: the message would have more than ``limit`` bytes.
+    """
+    contents, described = _contents(message.arrays)
+    description, padding, payload = _describe(described)
+    count, body = len(message.fields), message.body
+    size = HEADER.size + 8 * count + len(description) + len(body) + payload
+    if size > limit or len(description) > MAX_DESCRIPTION:
+        raise ResourceExhaustedError(
+            f"a message of {size} bytes with {len(described)} arrays is too big: {limit} bytes may be sent at once",
+            "more ps tasks share the variables",
+        )
+    if count > MAX_FIELDS:
+        raise InternalError(f"a message of {count} fields: at most {MAX_FIELDS} may be sent")
+    numbers = (MAGIC, message.kind, count, len(described), message.plan, message.step, message.cut, len(description), len(body), payload)
+    try:
+        start = b"".join((HEADER.pack(*numbers), struct.pack(f"<{count}q", *message.fields), description, body))
+    except struct.error as error:
+        raise InternalError(f"the numbers of a message do not fit: {error}") from None
     buffers: list[Any] = [start]
-    for array, pad in zip(arrays, padding, strict=True):
-        if array.nbytes:
-            buffers.append(array.data if array.ndim and array.flags.c_contiguous else array.tobytes())
+    for content, (_, _, length), pad in zip(contents, described, padding, strict=True):
+        if length:
+            buffers.append(content)
         if pad:
             buffers.append(_PADDING[:pad])
-    return buffers, len(start) + payload
+    return buffers, size
 
 
-def decode_header(buffer: Any) -> Header:
+def decode_header(buffer: Any, limit: int = MAX_MESSAGE) -> Header:
     """Read a header.
 
     Raises:
-        DataLossError: it is not one, or announces more than is allowed.
+        DataLossError: it is not one, or announces more than ``limit`` bytes.
     """
-    magic, kind, fields, arrays, plan, step, cut, description, body, payload = HEADER.unpack_from(buffer)
-    header = Header(kind, fields, arrays, plan, step, cut, description, body, payload)
+    magic, *numbers = HEADER.unpack_from(buffer)
     if magic != MAGIC:
         raise DataLossError(f"what came is not a message: it begins with {magic:#06x}, not {MAGIC:#06x}")
-    if header.block > MAX_BLOCK or payload > MAX_PAYLOAD or fields > 16:
-        raise DataLossError(f"a message of {header.block} + {payload} bytes with {fields} fields is more than is allowed")
+    header = Header(*numbers)
+    if header.size > limit or header.description > MAX_DESCRIPTION or header.fields > MAX_FIELDS:
+        raise DataLossError(
+            f"a message of {header.size} bytes, {header.description} of them to describe it, with {header.fields} fields; "
+            f"at most {limit}, {MAX_DESCRIPTION} and {MAX_FIELDS} are allowed"
+        )
     return header
 
 
@@ -99,56 +134,115 @@ def decode_block(header: Header, block: Any) -> tuple[tuple[int, ...], Layout, b
     Raises:
         DataLossError: it contradicts itself or the header.
     """
-    end = 8 * header.fields
-    fields = struct.unpack_from(f"<{header.fields}q", block)
-    layout = _layout(bytes(block[end : end + header.description]))
+    start = 8 * header.fields
+    end = start + header.description
+    layout = _layout(bytes(block[start:end]))
     if len(layout.arrays) != header.arrays or layout.size != header.payload:
-        raise DataLossError("a message describes other arrays than it has")
-    return fields, layout, bytes(block[end + header.description : end + header.description + header.body])
+        raise DataLossError(
+            f"a message describes {len(layout.arrays)} arrays in {layout.size} bytes, but announced {header.arrays} in {header.payload} bytes"
+        )
+    return struct.unpack_from(f"<{header.fields}q", block), layout, bytes(block[end : end + header.body])
 
 
-def arrays_in(payload: np.ndarray[Any, Any], layout: Layout) -> tuple[np.ndarray[Any, Any], ...]:
-    """The arrays of a payload, as views into it."""
-    return tuple(payload[offset : offset + length].view(dtype).reshape(shape) for dtype, shape, offset, length in layout.arrays)
+def assemble(header: Header, block: tuple[tuple[int, ...], Layout, bytes], payload: np.ndarray[Any, Any]) -> Message:
+    """The message of these parts. Its arrays are views into the payload, but for strings.
+
+    Raises:
+        DataLossError: strings that cannot be read.
+    """
+    fields, layout, body = block
+    arrays = tuple(
+        _strings(payload[begin:end], shape) if dtype.hasobject else payload[begin:end].view(dtype).reshape(shape)
+        for dtype, shape, begin, end in layout.arrays
+    )
+    return Message(header.kind, header.plan, header.step, header.cut, fields, body, arrays, header.size)
 
 
-def _sendable(value: Any) -> np.ndarray[Any, Any]:
-    array = np.asarray(value)
-    if array.dtype.hasobject:
-        raise InternalError(f"an array of {array.dtype} cannot be sent")
-    return array if array.flags.c_contiguous else np.ascontiguousarray(array)
+def _contents(values: tuple[Any, ...]) -> tuple[list[Any], tuple[Described, ...]]:
+    """What to send of each array, and how it is described."""
+    contents, described = [], []
+    for value in values:
+        array = np.asarray(value)
+        name = array.dtype.str
+        content = _pack_strings(array) if name == _STRINGS else _bytes_of(array)
+        contents.append(content)
+        described.append((name, array.shape, content.nbytes))
+    return contents, tuple(described)
 
 
-@lru_cache(maxsize=1024)
-def _describe(arrays: tuple[tuple[str, tuple[int, ...]], ...]) -> tuple[bytes, tuple[int, ...], int]:
+def _bytes_of(array: np.ndarray[Any, Any]) -> memoryview:
+    if array.dtype.kind in "VOT" or not array.dtype.itemsize:
+        raise InvalidArgumentError(f"an array of dtype {array.dtype} cannot be sent to another task", "numbers, truth values, times and strings can")
+    if not array.flags.c_contiguous:
+        array = np.ascontiguousarray(array)
+    if array.ndim and array.dtype.kind not in "mM":
+        return array.data
+    return array.reshape(-1).view(np.uint8).data  # NumPy lends no buffer of times
+
+
+def _pack_strings(array: np.ndarray[Any, Any]) -> memoryview:
+    strings = array.ravel().tolist()
+    for string in strings:
+        if not isinstance(string, str | bytes):
+            raise InvalidArgumentError(
+                f"an array that holds a {type(string).__name__} cannot be sent to another task", "str and bytes can, and numbers"
+            )
+    return memoryview(msgpack.packb(strings, unicode_errors="surrogatepass"))
+
+
+def _strings(packed: np.ndarray[Any, Any], shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+    strings = _unpack(packed.data)
+    if not isinstance(strings, tuple) or len(strings) != math.prod(shape) or not all(isinstance(s, str | bytes) for s in strings):
+        raise DataLossError(f"an array of {math.prod(shape)} strings came as something else")
+    array = np.empty(len(strings), object)
+    array[:] = strings
+    return array.reshape(shape)
+
+
+@lru_cache(maxsize=256)
+def _describe(arrays: tuple[Described, ...]) -> tuple[bytes, tuple[int, ...], int]:
     """The description, the padding after each array, and the length of the payload."""
-    padding = []
-    size = 0
-    for dtype, shape in arrays:
-        length = np.dtype(dtype).itemsize * math.prod(shape)
-        padding.append(-length % ALIGN)
-        size += length + padding[-1]
-    return msgpack.packb(arrays), tuple(padding), size
+    padding = tuple(-length % ALIGN for _, _, length in arrays)
+    return msgpack.packb(arrays), padding, sum(length for _, _, length in arrays) + sum(padding)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=256)
 def _layout(description: bytes) -> Layout:
+    found = _unpack(description)
+    if not isinstance(found, tuple):
+        raise DataLossError(f"a message describes its arrays as {found!r:.60}")
+    placed, begin = [], 0
+    for entry in found:
+        dtype, shape, length = _described(entry)
+        placed.append((dtype, shape, begin, begin + length))
+        begin += length + -length % ALIGN
+    return Layout(tuple(placed), begin)
+
+
+def _described(entry: Any) -> tuple[np.dtype[Any], tuple[int, ...], int]:
+    match entry:
+        case (str(name), tuple(shape), int(length)) if len(shape) <= _MAX_AXES and all(type(d) is int and d >= 0 for d in shape) and length >= 0:
+            dtype = _dtype(name)
+            least = math.prod(d for d in shape if d) * dtype.itemsize  # NumPy's own bound leaves the empty axes out, too
+            if least < _MAX_ARRAY and (dtype.hasobject or length == dtype.itemsize * math.prod(shape)):
+                return dtype, shape, length
+    raise DataLossError(f"a message describes an array as {entry!r:.100}")
+
+
+def _dtype(name: str) -> np.dtype[Any]:
+    if name == _STRINGS:
+        return np.dtype(object)
     try:
-        found = msgpack.unpackb(description, use_list=False)
-        arrays = tuple(_array(dtype, shape) for dtype, shape in found)
+        dtype = np.dtype(name if _DTYPE.fullmatch(name) else "")
+    except (TypeError, ValueError):
+        dtype = None
+    if dtype is None or not dtype.itemsize:
+        raise DataLossError(f"a message has an array of dtype {name!r:.40}, which cannot come from outside")
+    return dtype
+
+
+def _unpack(data: Any) -> Any:
+    try:
+        return msgpack.unpackb(data, use_list=False, unicode_errors="surrogatepass")
     except (ValueError, TypeError, msgpack.UnpackException) as error:
-        raise DataLossError(f"a message's description cannot be read: {error}") from None
-    placed, offset = [], 0
-    for dtype, shape, length in arrays:
-        placed.append((dtype, shape, offset, length))
-        offset += length + -length % ALIGN
-    return Layout(tuple(placed), offset)
-
-
-def _array(name: Any, shape: Any) -> tuple[np.dtype[Any], tuple[int, ...], int]:
-    if not isinstance(name, str) or not isinstance(shape, tuple) or not all(type(d) is int and d >= 0 for d in shape):
-        raise ValueError(f"{name!r} of shape {shape!r} is no array")
-    dtype = np.dtype(name)
-    if dtype.hasobject or dtype.itemsize == 0 or len(shape) > 32:
-        raise ValueError(f"an array of dtype {name!r} with {len(shape)} axes cannot come from outside")
-    return dtype, shape, dtype.itemsize * math.prod(shape)
+        raise DataLossError(f"a message cannot be read: {error}") from None
