@@ -120,7 +120,8 @@ def _draw_bytes(ax: Axes, frame: pandas.DataFrame) -> None:
     ax.set(title="Bytes per worker step", ylabel="bytes on the wire")
     ax.set_ylim(bottom=0)
     ax.yaxis.set_major_formatter(FuncFormatter(_bytes))
-    ax.legend(frameon=False, loc="lower left", ncols=3)
+    if ax.lines:
+        ax.legend(frameon=False, loc="lower left", ncols=3)
 
 
 def _draw_times(ax: Axes, frame: pandas.DataFrame) -> None:

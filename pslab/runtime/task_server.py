@@ -33,6 +33,7 @@ class TaskServer:
         resolve: from a task's name to the address of its server, asked whenever a new channel is needed.
         host: host or address to listen on.
         port: port to listen on; 0 takes a free one.
+        unix: whether peers on this machine may come over a Unix-domain socket.
         secret: what every peer must prove to know.
         ssl_contexts: (for listening, for connecting), or None for plain sockets.
 
@@ -49,6 +50,7 @@ class TaskServer:
         resolve: Callable[[str], str],
         host: str = "127.0.0.1",
         port: int = 0,
+        unix: bool = True,
         secret: bytes = b"",
         ssl_contexts: tuple[Any, Any] | None = None,
     ) -> None:
@@ -58,7 +60,9 @@ class TaskServer:
         self._secret = secret
         self._ssl_for_connecting = ssl_contexts[1] if ssl_contexts else None
         self._peers = Connections(self._dial)
-        self._listener = Listener(self._serve, name=name, host=host, port=port, secret=secret, ssl_context=ssl_contexts[0] if ssl_contexts else None)
+        self._listener = Listener(
+            self._serve, name=name, host=host, port=port, unix=unix, secret=secret, ssl_context=ssl_contexts[0] if ssl_contexts else None
+        )
         self.address = self._listener.address
 
     def master(self) -> Master:

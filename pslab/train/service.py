@@ -55,12 +55,15 @@ class TaskService:
 
     Attributes:
         address: where its server listens.
+        unix: whether tasks on one machine talk over Unix-domain sockets; a subclass may forbid it.
     """
+
+    unix = True
 
     def __init__(self, name: str, *, host: str, secret: bytes, resolve: Callable[[str], str], ssl_contexts: Any = None) -> None:
         self._name = name
         self._tasks: list[str] = [name]
-        self._server = TaskServer(name, tasks=self._tasks, resolve=resolve, host=host, secret=secret, ssl_contexts=ssl_contexts)
+        self._server = TaskServer(name, tasks=self._tasks, resolve=resolve, host=host, unix=self.unix, secret=secret, ssl_contexts=ssl_contexts)
         self.address = self._server.address.to_string()
         publish(self.address, self._server)
         self._lock = threading.Lock()

@@ -1,0 +1,93 @@
+"""%pslab in a real IPython shell, on a real cluster: the whole way from a line to an answer."""
+
+from __future__ import annotations
+
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+
+from pslab.lab.lab import Lab
+
+
+@pytest.fixture(scope="module")
+def shell():
+    shell = InteractiveShell()
+    shell.run_line_magic("load_ext", "pslab")
+    yield shell
+    shell.user_ns["lab"].cluster.stop()
+
+
+@pytest.fixture
+def say(shell, capsys):
+    """Run a cell; what it answers, or the text that was shown of its error."""
+
+    def run(cell: str) -> str:
+        capsys.readouterr()
+        result = shell.run_cell(cell)
+        shown = capsys.readouterr()
+        return repr(result.result) if result.success and result.result is not None else shown.out + shown.err
+
+    return run
+
+
+def test_the_lab_is_there_under_its_name(shell) -> None:
+    assert isinstance(shell.user_ns["lab"], Lab)
+
+
+@pytest.mark.parametrize(
+    ("cell", "lines"),
+    [
+        ("%pslab clutser start", ["UsageError: %pslab has no 'clutser'", "  hint: did you mean 'cluster'?"]),
+        (
+            "%pslab cluster status",
+            ["FailedPreconditionError: there is no cluster", "  hint: lab.cluster.start(ps=1, workers=2), or %pslab cluster start"],
+        ),
+        ("%pslab model nothing", ["NotFoundError: there is no function 'nothing' in this notebook", "  hint: define it first or mlp, logistic"]),
+    ],
+)
+def test_an_error_is_two_lines_without_a_traceback(say, cell, lines) -> None:
+    plain = say(cell).replace("\x1b[31m", "").replace("\x1b[0m", "")
+    assert plain.splitlines() == lines
+
+
+def test_a_whole_training(say, tmp_path) -> None:
+    assert "cluster of 3 tasks, processes" in say("%pslab cluster start --ps 1 --workers 2")
+    assert "it was running already" in say("%pslab cluster start --ps 5")
+    assert "1438 + 359 examples" in say("%pslab data digits --batch 32")
+    assert say("%pslab model mlp --hidden 32 --lr 0.2") == "model mlp, sgd with learning rate 0.2"
+    assert "done: mlp on digits, between-graph async, step 1500 of 1500" in say("%pslab train --steps 1500 --wait")
+    assert "running" in say("%pslab train --steps 1000000")
+    assert say("%pslab mode --update sync") == "mode: between-graph sync"
+    assert say("%pslab mode --replication in-graph") == "mode: in-graph sync"
+    assert "paused" in say("%pslab pause")
+    step = say("lab.status().global_step")
+    assert f"step {int(step) + 3} of" in say("%pslab step 3")
+    accuracy = float(say("%pslab evaluate").split("accuracy")[1])
+    assert accuracy > 0.9
+    assert "prediction  target" in say("%pslab predict 3")
+    assert "saved to" in say(f"%pslab save {tmp_path}/first")
+    assert "cluster of 4 tasks" in say("%pslab cluster scale --ps 2")
+    assert "NotFoundError" in say(f"%pslab restore {tmp_path}/second")
+    assert "paused" in say(f"%pslab restore {tmp_path}/first")
+    assert float(say("%pslab evaluate").split("accuracy")[1]) == accuracy
+    assert "Figure(" in say(f"%pslab plot {tmp_path}/plot.png")
+    assert (tmp_path / "plot.png").stat().st_size > 10_000
+    assert "StepPlan driven by client:0" in say("%pslab graph")
+    assert "/job:ps/replica:0/task:1/device:CPU:0" in say("%pslab placement")
+    assert "no cluster" in say("%pslab cluster stop")
+
+
+def test_a_function_of_the_notebook_is_a_model(say) -> None:
+    say("def half(x, y):\n    pass")
+    assert "returned nothing, not a loss tensor" in say("%pslab model half")
+
+
+def test_completion(shell) -> None:
+    from pslab.lab.completion import candidates
+
+    assert candidates([], {})[:3] == ["cluster", "data", "model"]
+    assert candidates(["cluster"], {}) == ["start", "scale", "kill", "status", "stop"]
+    assert candidates(["mode", "--update"], {}) == ["sync", "async"]
+    assert "--steps" in candidates(["train"], {})
+    mine = lambda x, y: None  # noqa: E731
+    mine.__module__ = "__main__"
+    assert "mine" in candidates(["model"], {"mine": mine})
