@@ -9,7 +9,7 @@ from pslab.errors import DeviceError
 
 _PART = re.compile(
     r"/(?:job:(?P<job>[A-Za-z][\w.-]*)|replica:(?P<replica>\d+|\*)|task:(?P<task>\d+|\*)"
-    r"|(?:device:)?(?P<kind>[A-Za-z][A-Za-z_]*)(?::(?P<index>\d+|\*))?)"
+    r"|(?:device:)?(?!job\b|task\b|replica\b)(?P<kind>[A-Za-z][A-Za-z_]*)(?::(?P<index>\d+|\*))?)"
 )
 
 

@@ -9,7 +9,9 @@ from typing import Protocol
 
 from pslab.errors import InternalError, PslabError
 
-LOOK_S = 0.01
+GRACE_S = 0.02
+"""Seconds in which a turn that makes no update may still take the answer to its last one."""
+LOOK_S = 0.005
 """Seconds between two looks at whether a loop has ended."""
 
 
@@ -74,9 +76,9 @@ class Loop:
             patience: seconds after which a turn in flight is given up.
         """
         self._stopping.set()
-        deadline = monotonic() + patience
+        deadline = monotonic() + (patience if self.makes_updates else GRACE_S)
         while self._thread.is_alive():
-            if self._waiting or not self.makes_updates or monotonic() > deadline:
+            if self._waiting or monotonic() > deadline:
                 self._turn.cancel()
             self._thread.join(LOOK_S)
 
