@@ -1,7 +1,8 @@
 """What a message costs on each transport, next to a bare socket: ``python -m benchmarks.transport``.
 
-One round trip is a push of arrays to another process, answered by an empty message. The bare socket sends as many bytes with ``sendall`` and reads them into
-a buffer that it keeps: what no protocol can beat. Rounds of both alternate, so that noise hits both; the ratios are what counts.
+One round trip is a push of arrays to another process, answered by an empty message. The bare socket sends as many bytes with ``sendall`` and reads them
+into a buffer that it keeps, where a channel gives each message memory of its own: what no protocol can beat. Rounds of both alternate, so that noise hits
+both; the ratios are what counts.
 """
 
 from __future__ import annotations
@@ -120,7 +121,7 @@ def bare(family: int, address: object) -> socket.socket:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
-    parser.add_argument("--seconds", type=float, default=0.05, help="length of one of the rounds")
+    parser.add_argument("--seconds", type=float, default=0.1, help="length of one of the rounds")
     options = parser.parse_args()
     if options.serve:
         serve()
@@ -142,7 +143,8 @@ def compare(where: str, seconds: float) -> None:
         size = wire.encode(message)[1]
         runs = {name: over_channel(channel, message) for name, channel in channels.items()}
         runs |= {f"bare {name}": over_bare(sock, size) for name, sock in sockets.items()}
-        times = max(3, int(seconds / runs["unix"](3)))
+        runs["unix"](20)
+        times = max(3, int(seconds / runs["unix"](5)))
         found: dict[str, list[float]] = {name: [] for name in runs}
         for _ in range(ROUNDS):
             for name, run in runs.items():

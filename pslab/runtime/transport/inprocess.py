@@ -52,7 +52,7 @@ class InProcessChannel:
     def send(self, message: Message) -> int:
         """See `Channel.send`."""
         (start, *contents), size = wire.encode(message, self._limit)
-        payload = np.frombuffer(bytearray().join(contents), np.uint8)
+        payload = _gather(contents, size - len(start))
         with self._changed:
             if self._out.closed:
                 raise CancelledError(f"the channel to {self.peer} was closed")
@@ -91,3 +91,13 @@ class InProcessChannel:
             self._out.closed = True
             self._in.messages.clear()
             self._changed.notify_all()
+
+
+def _gather(contents: list[Any], size: int) -> np.ndarray[Any, Any]:
+    payload = np.empty(size, np.uint8)
+    begin = 0
+    for content in contents:
+        raw = memoryview(content).cast("B")
+        payload.data[begin : begin + len(raw)] = raw
+        begin += len(raw)
+    return payload

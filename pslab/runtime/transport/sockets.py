@@ -141,6 +141,8 @@ class SocketChannel:
 
     def _payload(self, size: int) -> np.ndarray[Any, Any]:
         payload = np.empty(size, np.uint8)
+        if not size:
+            return payload
         target = payload.data
         held = min(self._end - self._start, size)
         target[:held] = self._take(held)

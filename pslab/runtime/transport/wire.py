@@ -12,7 +12,7 @@ import re
 import struct
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgpack
 import numpy as np
@@ -24,6 +24,7 @@ HEADER = struct.Struct("<HBBIqqIIIQ")
 MAGIC = 0x5053
 ALIGN = 64
 MAX_FIELDS = 16
+_FIELDS = tuple(struct.Struct(f"<{count}q") for count in range(MAX_FIELDS + 1))
 MAX_DESCRIPTION = 1 << 20
 """Bytes that the description of a message's arrays may have."""
 MAX_MESSAGE = 1 << 32
@@ -33,17 +34,19 @@ _MAX_ARRAY = 1 << 63
 _PADDING = bytes(ALIGN)
 _DTYPE = re.compile(r"[<>|][biufcmMSU][0-9]{1,9}(\[[0-9]{0,9}[A-Za-z]{1,7}\])?", re.ASCII)
 """All that ``dtype.str`` writes, and no more: ``numpy.dtype("<m8[s/0]")`` ends the process with a division by zero."""
+_LENT, _TIMES = "biufcSU", "mM"
+"""Kinds of dtype whose arrays NumPy lends as buffers, and those that need a view."""
 _STRINGS = "|O"
 """Stands for an array of Python strings (TensorFlow's ``tf.string``): ``str`` and ``bytes``, no other object."""
 
-Described = tuple[str, tuple[int, ...], int]
+Described = tuple[np.dtype[Any], tuple[int, ...], int]
 """What the wire says of an array: dtype, shape, bytes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
+class Header(NamedTuple):
     """A header, read and checked."""
 
+    magic: int
     kind: int
     fields: int
     arrays: int
@@ -70,7 +73,7 @@ class Layout:
     """Where the arrays of a payload are.
 
     Attributes:
-        arrays: dtype, shape, begin and end (in bytes) of each.
+        arrays: dtype, shape, and where it begins and ends, of each.
         size: bytes of the payload.
     """
 
@@ -85,25 +88,31 @@ def encode(message: Message, limit: int = MAX_MESSAGE) -> tuple[list[Any], int]:
         InvalidArgumentError: an array of what cannot be sent: structures, Python objects other than strings.
         ResourceExhaustedError: the message would have more than ``limit`` bytes.
     """
-    contents, described = _contents(message.arrays)
-    description, padding, payload = _describe(described)
-    count, body = len(message.fields), message.body
-    size = HEADER.size + 8 * count + len(description) + len(body) + payload
+    contents = []
+    described = []
+    for value in message.arrays:
+        array = np.asarray(value)
+        content = array if array.flags.c_contiguous and array.dtype.kind in _LENT else _prepare(array)
+        contents.append(content)
+        described.append((array.dtype, array.shape, content.nbytes))
+    description, padding, payload = _describe(tuple(described))
+    fields, body = message.fields, message.body
+    size = HEADER.size + 8 * len(fields) + len(description) + len(body) + payload
     if size > limit or len(description) > MAX_DESCRIPTION:
         raise ResourceExhaustedError(
             f"a message of {size} bytes with {len(described)} arrays is too big: {limit} bytes may be sent at once",
             "more ps tasks share the variables",
         )
-    if count > MAX_FIELDS:
-        raise InternalError(f"a message of {count} fields: at most {MAX_FIELDS} may be sent")
-    numbers = (MAGIC, message.kind, count, len(described), message.plan, message.step, message.cut, len(description), len(body), payload)
+    if len(fields) > MAX_FIELDS:
+        raise InternalError(f"a message of {len(fields)} fields: at most {MAX_FIELDS} may be sent")
+    header = (MAGIC, message.kind, len(fields), len(described), message.plan, message.step, message.cut, len(description), len(body), payload)
     try:
-        start = b"".join((HEADER.pack(*numbers), struct.pack(f"<{count}q", *message.fields), description, body))
+        start = b"".join((HEADER.pack(*header), _FIELDS[len(fields)].pack(*fields), description, body))
     except struct.error as error:
         raise InternalError(f"the numbers of a message do not fit: {error}") from None
     buffers: list[Any] = [start]
-    for content, (_, _, length), pad in zip(contents, described, padding, strict=True):
-        if length:
+    for content, pad in zip(contents, padding, strict=True):
+        if content.nbytes:
             buffers.append(content)
         if pad:
             buffers.append(_PADDING[:pad])
@@ -116,10 +125,9 @@ def decode_header(buffer: Any, limit: int = MAX_MESSAGE) -> Header:
     Raises:
         DataLossError: it is not one, or announces more than ``limit`` bytes.
     """
-    magic, *numbers = HEADER.unpack_from(buffer)
-    if magic != MAGIC:
-        raise DataLossError(f"what came is not a message: it begins with {magic:#06x}, not {MAGIC:#06x}")
-    header = Header(*numbers)
+    header = Header._make(HEADER.unpack_from(buffer))
+    if header.magic != MAGIC:
+        raise DataLossError(f"what came is not a message: it begins with {header.magic:#06x}, not {MAGIC:#06x}")
     if header.size > limit or header.description > MAX_DESCRIPTION or header.fields > MAX_FIELDS:
         raise DataLossError(
             f"a message of {header.size} bytes, {header.description} of them to describe it, with {header.fields} fields; "
@@ -141,7 +149,7 @@ def decode_block(header: Header, block: Any) -> tuple[tuple[int, ...], Layout, b
         raise DataLossError(
             f"a message describes {len(layout.arrays)} arrays in {layout.size} bytes, but announced {header.arrays} in {header.payload} bytes"
         )
-    return struct.unpack_from(f"<{header.fields}q", block), layout, bytes(block[end : end + header.body])
+    return _FIELDS[header.fields].unpack_from(block), layout, bytes(block[end : end + header.body])
 
 
 def assemble(header: Header, block: tuple[tuple[int, ...], Layout, bytes], payload: np.ndarray[Any, Any]) -> Message:
@@ -151,33 +159,24 @@ def assemble(header: Header, block: tuple[tuple[int, ...], Layout, bytes], paylo
         DataLossError: strings that cannot be read.
     """
     fields, layout, body = block
-    arrays = tuple(
-        _strings(payload[begin:end], shape) if dtype.hasobject else payload[begin:end].view(dtype).reshape(shape)
+    lent = payload.data
+    arrays = [
+        _strings(payload[begin:end], shape) if dtype.hasobject else np.ndarray(shape, dtype, lent, begin)
         for dtype, shape, begin, end in layout.arrays
-    )
-    return Message(header.kind, header.plan, header.step, header.cut, fields, body, arrays, header.size)
+    ]
+    return Message(header.kind, header.plan, header.step, header.cut, fields, body, tuple(arrays), header.size)
 
 
-def _contents(values: tuple[Any, ...]) -> tuple[list[Any], tuple[Described, ...]]:
-    """What to send of each array, and how it is described."""
-    contents, described = [], []
-    for value in values:
-        array = np.asarray(value)
-        name = array.dtype.str
-        content = _pack_strings(array) if name == _STRINGS else _bytes_of(array)
-        contents.append(content)
-        described.append((name, array.shape, content.nbytes))
-    return contents, tuple(described)
-
-
-def _bytes_of(array: np.ndarray[Any, Any]) -> memoryview:
-    if array.dtype.kind in "VOT" or not array.dtype.itemsize:
+def _prepare(array: np.ndarray[Any, Any]) -> Any:
+    """What to send of an array that cannot be sent from where it lies."""
+    kind = array.dtype.kind
+    if kind == "O":
+        return _pack_strings(array)
+    if kind not in _LENT + _TIMES:
         raise InvalidArgumentError(f"an array of dtype {array.dtype} cannot be sent to another task", "numbers, truth values, times and strings can")
     if not array.flags.c_contiguous:
         array = np.ascontiguousarray(array)
-    if array.ndim and array.dtype.kind not in "mM":
-        return array.data
-    return array.reshape(-1).view(np.uint8).data  # NumPy lends no buffer of times
+    return array.reshape(-1).view(np.uint8)  # NumPy lends no buffer of times
 
 
 def _pack_strings(array: np.ndarray[Any, Any]) -> memoryview:
@@ -202,8 +201,12 @@ def _strings(packed: np.ndarray[Any, Any], shape: tuple[int, ...]) -> np.ndarray
 @lru_cache(maxsize=256)
 def _describe(arrays: tuple[Described, ...]) -> tuple[bytes, tuple[int, ...], int]:
     """The description, the padding after each array, and the length of the payload."""
+    for dtype, _, _ in arrays:
+        if not dtype.itemsize:
+            raise InvalidArgumentError(f"an array of dtype {dtype} has nothing to send", "strings of at least one character can be sent")
     padding = tuple(-length % ALIGN for _, _, length in arrays)
-    return msgpack.packb(arrays), padding, sum(length for _, _, length in arrays) + sum(padding)
+    description = msgpack.packb([(dtype.str, shape, length) for dtype, shape, length in arrays])
+    return description, padding, sum(length for _, _, length in arrays) + sum(padding)
 
 
 @lru_cache(maxsize=256)
