@@ -11,6 +11,7 @@ for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
 
 from collections.abc import Callable
+from itertools import pairwise
 from time import perf_counter
 
 import numpy as np
@@ -28,7 +29,7 @@ class HandWritten:
     def __init__(self, hidden: list[int], rate: float = 0.05) -> None:
         rng = np.random.default_rng(0)
         widths = [64, *hidden, 10]
-        self.weights = [rng.normal(0, np.sqrt(2 / i), (i, o)).astype(np.float32) for i, o in zip(widths, widths[1:], strict=False)]
+        self.weights = [rng.normal(0, np.sqrt(2 / i), (i, o)).astype(np.float32) for i, o in pairwise(widths)]
         self.biases = [np.zeros(o, np.float32) for o in widths[1:]]
         self.rate = np.float32(rate)
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+import pslab as tf
 from pslab.data.batches import Batches
 from pslab.data.datasets import Dataset
 from pslab.train.model import Model
@@ -109,3 +110,25 @@ def test_async_applies_every_push_exactly_once(replication, workers) -> None:
             np.testing.assert_array_equal(mine["staleness"][1:], between)
         else:
             assert (mine["staleness"][1:] <= between).all()
+
+
+@pytest.mark.parametrize("rule", list(RULES))
+@pytest.mark.parametrize("replication", list(Replication))
+def test_async_with_one_worker_is_pslabs_own_one_process_training_bit_for_bit(replication, rule) -> None:
+    dataset = data("float32")
+    _, parameters, _ = trained(dataset, rule, Strategy(replication, Async()), ps=1, workers=1)
+    batches = Batches(dataset.x_train, dataset.y_train, BATCH, seed=3)
+    with tf.Graph().as_default():
+        tf.set_random_seed(7)
+        tf.train.create_global_step()  # as in the training's own graph, where the seeds of the ops that follow count from
+        x, y = tf.placeholder(tf.float32, [None, 6]), tf.placeholder(tf.int64, [None])
+        loss, _ = MLP(3, [10])(x, y)
+        train_op = model(rule).make_optimizer().minimize(loss)
+        with tf.Session() as session:
+            session.run(tf.global_variables_initializer())
+            for _ in range(STEPS):
+                xs, ys = next(batches)
+                session.run(train_op, {x: xs, y: ys})
+            alone = {v.op.name: session.run(v) for v in tf.trainable_variables()}
+    for name in reference.NAMES:
+        np.testing.assert_array_equal(parameters[name], alone[name])
