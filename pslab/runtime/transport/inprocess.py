@@ -89,7 +89,6 @@ class InProcessChannel:
         """See `Channel.close`."""
         with self._changed:
             self._out.closed = True
-            self._in.messages.clear()
             self._changed.notify_all()
 
 

@@ -243,7 +243,9 @@ def test_an_error_in_serve_is_logged_and_harms_nobody(caplog: pytest.LogCaptureF
         assert good.recv(DEADLINE_S).kind == Kind.DONE
 
 
-def test_closing_ends_everything(contexts) -> None:
+def test_closing_ends_everything(contexts, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HANDSHAKE_S", "CLOSE_S"):
+        monkeypatch.setattr(listeners, name, 2 * DEADLINE_S)  # whoever waits for these waits too long
     before = threading.active_count()
     ended = queue.SimpleQueue()
 
@@ -260,7 +262,7 @@ def test_closing_ends_everything(contexts) -> None:
         silent = socket.create_connection(where)  # in its handshake
         wait_until(lambda listener=listener: len(listener._connections) == 2)
         waiting = Background(client.recv)
-        listener.close()
+        Background(listener.close).result()
         listener.close()
         with pytest.raises(UnavailableError):
             waiting.result()

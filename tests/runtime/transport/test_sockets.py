@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 from contextlib import closing, contextmanager
 
@@ -19,7 +20,7 @@ from hypothesis import strategies as st
 from pslab.errors import CancelledError, DataLossError, ResourceExhaustedError, UnavailableError
 from pslab.runtime.transport import Address, Kind, Message, connect, polling, sockets, wire
 from pslab.runtime.transport.sockets import SocketChannel
-from pslab.testing.transports import DEADLINE_S, Background
+from pslab.testing.transports import DEADLINE_S, Background, assert_same
 from tests.runtime.transport.conftest import TRANSPORTS, listening
 
 MESSAGE = Message(Kind.TENSORS, 1, 2, 3, (4,), b"body", (np.arange(20.0),))
@@ -40,14 +41,15 @@ def raw(**options):
 @contextmanager
 def peer_process():
     """A process that answers every message with itself, and its address."""
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    run = subprocess.Popen([sys.executable, "-m", "tests.runtime.transport.peer"], stdout=subprocess.PIPE, text=True, env=env)
-    try:
-        yield run, Address.parse(run.stdout.readline().strip())
-    finally:
-        run.kill()
-        run.wait()
-        run.stdout.close()
+    with tempfile.TemporaryDirectory(prefix="pslab-test-") as directory:  # where it is killed, its socket's file stays
+        env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "TMPDIR": directory}
+        run = subprocess.Popen([sys.executable, "-m", "tests.runtime.transport.peer"], stdout=subprocess.PIPE, text=True, env=env)
+        try:
+            yield run, Address.parse(run.stdout.readline().strip())
+        finally:
+            run.kill()
+            run.wait()
+            run.stdout.close()
 
 
 class Relay:
@@ -234,6 +236,23 @@ def test_a_peer_that_closes_while_we_send_is_told(pair) -> None:
     pair[1].close()
     with pytest.raises(UnavailableError, match="ps:0"):
         sending.result()
+
+
+def test_what_the_kernel_takes_in_parts_arrives_whole() -> None:
+    here, there = socket.socketpair()
+    here.settimeout(DEADLINE_S)  # such a socket takes what fits into its buffer
+    sent = (
+        np.arange(300_000, dtype="c16"),
+        np.array(3, ">f8"),
+        *(np.full(99, i) for i in range(1500)),
+        np.zeros(300_000, "M8[s]"),
+        np.ones((3, 5, 40_000)),
+    )
+    with closing(SocketChannel(here, "the other")) as channel, closing(SocketChannel(there, "one")) as other:
+        sending = Background(lambda: channel.send(Message(Kind.TENSORS, arrays=sent)))
+        for found, expected in zip(other.recv(DEADLINE_S).arrays, sent, strict=True):
+            assert_same(found, expected)
+        assert sending.result() == other.bytes_received
 
 
 def test_an_interrupt_within_a_message_closes_the_channel(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import struct
 import subprocess
 import sys
@@ -75,6 +76,11 @@ def test_what_lies_scattered_is_gathered(array: np.ndarray) -> None:
     (received,) = decoded(encoded(Message(Kind.TENSORS, arrays=(array,)))).arrays
     assert np.array_equal(received, array)
     assert received.flags.c_contiguous
+
+
+def test_names_of_files_that_are_no_unicode_can_be_sent() -> None:
+    names = np.array([os.fsdecode(b"caf\xe9.npz")], object)
+    assert decoded(encoded(Message(Kind.TENSORS, arrays=(names,)))).arrays[0].tolist() == names.tolist()
 
 
 def test_arrays_begin_at_multiples_of_64() -> None:
