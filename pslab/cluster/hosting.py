@@ -11,6 +11,7 @@ import dask
 import psutil
 from distributed import Client, Nanny, Scheduler, Worker
 from distributed.comm.core import CommClosedError
+from distributed.utils import get_mp_context
 
 from pslab.cluster.options import CLIENT, HostOptions, task_names
 from pslab.cluster.plugin import TaskHost
@@ -24,6 +25,18 @@ LOOK_S = 0.2
 """Seconds between two looks at a task that is awaited."""
 START_S = 60.0
 CLOSE_S = 5.0
+
+
+_QUIET = {
+    "distributed.comm.timeouts.connect": "3s",  # a task that is gone is told as such
+    # what Dask does for its own tasks, and what would take the interpreter from ours at every turn
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.system-monitor.interval": "10s",
+    "distributed.admin.system-monitor.disk": False,
+    "distributed.scheduler.work-stealing": False,
+    "distributed.scheduler.active-memory-manager.start": False,
+}
 
 
 class Hosting:
@@ -51,10 +64,12 @@ class Hosting:
             PslabError: it could not be brought up.
         """
         options = self._options
-        dask.config.set({"distributed.comm.timeouts.connect": "3s"})  # a task that is gone is told as such
+        dask.config.set(_QUIET)
         await self._registry.listen(f"tcp://{options.host}:0" if options.address is None else "tcp://:0")
         if options.address is None:
             dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})
+            # what every task needs is imported once, in the process that they are forked from
+            get_mp_context().set_forkserver_preload(["distributed.nanny", "numpy", options.service.partition(":")[0]])
             self._scheduler = await Scheduler(host=options.host, port=0, dashboard=False, security=options.security)
             where = str(self._scheduler.address)
         else:
