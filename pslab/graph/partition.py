@@ -151,13 +151,38 @@ def _program(
     stages = (
         Stage(
             receives=tuple(c for c in receives if first_use[c.index] == s),
-            nodes=tuple(nodes[op] for op in mine if stage[op] == s and not op.definition.blocking),
+            nodes=tuple(nodes[op] for op in _gathered([op for op in mine if stage[op] == s and not op.definition.blocking])),
             sends=tuple(c for c in sends if c.stage == s),
             waits=tuple(nodes[op] for op in mine if stage[op] == s and op.definition.blocking),
         )
         for s in range(count)
     )
     return tuple(s for s in stages if s.receives or s.nodes or s.sends or s.waits)
+
+
+def _gathered(operations: Sequence[Operation]) -> list[Operation]:
+    """A stage's ops with those on the task's state together: reads that wait for nothing first, updates that nothing else waits for last.
+
+    So a stage has few critical sections: what it reads is of one moment, and so is what it writes.
+    """
+    here = set(operations)
+    first: set[Operation] = set()
+    for op in operations:
+        if op.definition.stateful and all(n in first or n not in here for n in _needs(op)):
+            first.add(op)
+    last: set[Operation] = set()
+    kept: set[Operation] = set()  # ops that something before the last ones waits for
+    for op in reversed(operations):
+        if op not in first and op not in kept and (op.definition.stateful or op.type == "NoOp"):
+            last.add(op)
+        elif op not in first:
+            kept.update(_needs(op))
+    middle = [op for op in operations if op not in first and op not in last]
+    return [*(op for op in operations if op in first), *middle, *(op for op in operations if op in last)]
+
+
+def _needs(op: Operation) -> list[Operation]:
+    return [*(t.op for t in op.inputs), *op.control_inputs]
 
 
 def _let_start_ride(part: Partition) -> Partition:

@@ -67,6 +67,7 @@ class Session:
         self._config = config if config is not None else ConfigProto()
         self._planner = _planner(target)
         self._steps: dict[tuple[Any, ...], Step] = {}
+        self._structures: dict[Any, Fetches] = {}
         self._entered: list[Any] = []
         self._closed = False
         self._lock = threading.Lock()
@@ -87,11 +88,22 @@ class Session:
             OpError: an op failed; the error has its name, device and origin.
             UsageError: the session is closed.
         """
-        structure = Fetches(self.graph, fetches)
+        structure = self._structure(fetches)
         feeds = {feedable(self.graph, key): value for key, value in (feed_dict or {}).items()}
         step = self.prepare(structure.elements, list(feeds))
         result = step.run([fed_value(tensor, value) for tensor, value in feeds.items()])
         return structure.rebuild(_own(result.values, step.borrowed))
+
+    def _structure(self, fetches: Any) -> Fetches:
+        """The flattened structure of ``fetches``; kept, where they can be a key, for a loop that fetches the same again and again."""
+        key = (type(fetches), tuple(fetches) if isinstance(fetches, list) else fetches)
+        try:
+            found = self._structures.get(key)
+        except TypeError:  # a dict, or a list within
+            return Fetches(self.graph, fetches)
+        if found is None:
+            found = self._structures[key] = Fetches(self.graph, fetches)
+        return found
 
     def make_callable(self, fetches: Any, feed_list: Sequence[Any] = ()) -> Callable[..., Any]:
         """A function that runs ``fetches``, and takes the values of ``feed_list`` as its arguments.

@@ -71,3 +71,11 @@ def test_a_failure_is_laid_at_the_right_ops_door() -> None:
     with pytest.raises(errors.InvalidArgumentError) as caught:
         prepared([bad], [x]).run([np.ones(4, np.float32)])
     assert caught.value.op == "bad"
+
+
+def test_a_training_step_reads_once_and_writes_once() -> None:
+    x = tf.placeholder(tf.float32, [None, 3], name="x")
+    w, b = tf.Variable(np.ones((3, 2), np.float32), name="w"), tf.Variable(np.zeros(2, np.float32), name="b")
+    loss = tf.reduce_sum(tf.square(tf.matmul(x, w) + b))
+    step = prepared([tf.train.GradientDescentOptimizer(0.1).minimize(loss), loss], [x])
+    assert step.source.count("with monitor:") == 2
