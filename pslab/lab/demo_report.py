@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Self
 
+from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
@@ -47,7 +48,7 @@ class DemoReport:
 
     def conclude(self, facts: DemoFacts) -> None:
         """Print the table, and where things are."""
-        table = Table(title="MLP 64-128-10 on handwritten digits", title_justify="left")
+        table = Table(title="MLP 64-128-10 on handwritten digits", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
         table.add_column("mode", no_wrap=True)
         for heading in ("worker\nsteps/s", "test\nacc.", "pushed\n/ step", "pulled\n/ step", "fed\n/ step", "staleness\nmean max", "wait"):
             table.add_column(heading, justify="right", no_wrap=True)

@@ -15,7 +15,7 @@ SECRET = b"a secret of the tests"
 
 
 class LocalTasks:
-    """What a `Trainer` needs of a cluster (`pslab.train.trainer.Tasks`), with nothing that hosts it."""
+    """What a `Trainer` needs of a cluster (`pslab.train.crew.Tasks`), with nothing that hosts it."""
 
     def __init__(self, ps: int = 1, workers: int = 2) -> None:
         self.ps, self.workers = ps, workers

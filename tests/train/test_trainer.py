@@ -158,7 +158,7 @@ def test_save_and_restore_while_it_trains(start, tmp_path) -> None:
     trainer.pause()
     late = trainer.status().global_step
     trainer.restore(prefix)
-    early = trainer._look().global_step
+    early = trainer._crew.look().global_step
     assert 10 <= early < late
     trainer.resume()
     trainer.wait(step=early + 10, timeout=DEADLINE_S)
@@ -292,7 +292,7 @@ def test_a_worker_that_is_lost_comes_back_into_the_training(start, tasks) -> Non
         trainer.wait(step=20, timeout=DEADLINE_S)
         tasks.services.pop("worker:1").close()
         tasks.start("worker:1")
-        step = trainer._look().global_step
+        step = trainer._crew.look().global_step
         deadline = monotonic() + DEADLINE_S
         while set((late := trainer.records())["worker"][late["global_step"] > step + 50]) != {0, 1}:
             assert monotonic() < deadline

@@ -1,0 +1,225 @@
+"""The crew: the tasks of one training, told what to do. It knows how; the trainer knows when."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any, Protocol
+
+from pslab.data.datasets import Dataset
+from pslab.errors import PslabError, UnavailableError
+from pslab.trace.recorder import Records
+from pslab.train.history import History
+from pslab.train.job import CHIEF, CLIENT, Job
+from pslab.train.loop import LoopStatus
+from pslab.train.model import Features, Model, try_out
+from pslab.train.service import Progress
+from pslab.train.strategy import Replication, Strategy
+
+PATIENCE_S = 60.0
+"""Seconds that a change waits for the step in flight."""
+LOST_PATIENCE_S = 0.5
+"""Seconds that it waits where a loop has failed, for which others may wait in vain."""
+RETURN_S = 10.0
+"""Seconds in which a task that was lost comes back."""
+FIRST_PS = "ps:0"
+"""The task that keeps the global step and the claims."""
+
+
+class Tasks(Protocol):
+    """What a trainer needs of a cluster."""
+
+    ps: int
+    workers: int
+
+    def call(self, task: str, method: str, /, **arguments: Any) -> Any:
+        """Call a method of a task's `TaskService`."""
+
+    def call_all(self, method: str, /, tasks: Sequence[str] | None = None, **arguments: Any) -> dict[str, Any]:
+        """Call a method of several tasks at once; of all of them by default."""
+
+    def wait_for(self, task: str, timeout: float) -> None:
+        """Wait until a task answers."""
+
+
+class Crew:
+    """Gives the tasks their data and their part of each epoch, and takes their records.
+
+    Args:
+        cluster: the tasks.
+        dataset: what to train on.
+        model: what to train; it is tried out at once.
+        batch_size: examples per worker and step.
+        data_seed: seed of the order of the examples.
+
+    Attributes:
+        features: what a batch looks like.
+        metric_names: names of the model's metrics.
+        strategies: the strategy of each epoch.
+        active: whether an epoch is on.
+        dropped: gradients that the ends of epochs dropped.
+        progress: how far the training was when it was looked at last.
+
+    Raises:
+        UsageError: the model cannot be built or trained.
+    """
+
+    def __init__(self, cluster: Tasks, dataset: Dataset, model: Model, batch_size: int, data_seed: int) -> None:
+        self._cluster = cluster
+        self._id = secrets.token_hex(4)
+        self._dataset = dataset
+        self._model = model
+        self._batch_size = batch_size
+        self._data_seed = data_seed
+        self.features = Features.of(dataset.x_train, dataset.y_train)
+        self.metric_names = tuple(try_out(model, self.features).metrics)
+        self.strategies: list[Strategy] = []
+        self.active = False
+        self.dropped = 0
+        self.progress = Progress(0, 0)
+        self._history = History(self.metric_names)
+
+    @property
+    def workers(self) -> int:
+        """Number of workers."""
+        return self._cluster.workers
+
+    def job(self, strategy: Strategy) -> Job:
+        """What the tasks are told."""
+        return Job(
+            self._model,
+            self.features,
+            self._cluster.ps,
+            self._cluster.workers,
+            strategy,
+            self._id,
+            len(self.strategies) - 1,
+            self._batch_size,
+            self._data_seed,
+            self.progress.global_step,
+        )
+
+    # What the tasks have
+
+    def begin_anew(self) -> None:
+        """Forget all records, and let random sequences begin anew."""
+        self._history = History(self.metric_names)
+        self._cluster.call_all("begin_anew")
+
+    def set_up(self) -> None:
+        """Give the tasks their data, and the chief its model."""
+        data = {"x": self._dataset.x_train, "y": self._dataset.y_train}
+        self._cluster.call_all("load", tasks=self._drivers(), **data, metrics=self.metric_names)
+        self._cluster.call(CHIEF, "model", job=self.job(Strategy()))
+
+    def wait_for_all(self) -> None:
+        """Wait until every task answers.
+
+        Raises:
+            DeadlineExceededError: one does not come back.
+        """
+        for task in (*self._servers(), *self._drivers()):
+            self._cluster.wait_for(task, RETURN_S)
+
+    def ask(self, method: str, **arguments: Any) -> Any:
+        """Ask the chief's `ModelSession`."""
+        return self._cluster.call(CHIEF, "ask", method=method, **arguments)
+
+    # Epochs
+
+    def begin(self, strategy: Strategy) -> None:
+        """Begin an epoch: all loops are built, and wait for their first claim. Nothing happens if one is on."""
+        if self.active:
+            return
+        self.strategies.append(strategy)
+        step = self.look().global_step
+        job = self.job(strategy)
+        self.pause()
+        self._cluster.call(FIRST_PS, "begin", epoch_id=job.epoch_id, granted=step)
+        try:
+            if strategy.replication is Replication.IN_GRAPH:
+                self._cluster.call(CLIENT, "start", job=job)
+            else:
+                self._cluster.call(CHIEF, "start", job=job)
+                self._cluster.call_all("start", tasks=[f"worker:{i}" for i in range(1, job.workers)], job=job)
+        except PslabError:
+            self._cluster.call_all("stop")
+            raise
+        self.active = True
+
+    def end(self, patience: float = PATIENCE_S) -> None:
+        """End the epoch: the steps in flight are done (in ``patience`` seconds), what waited is given up."""
+        if not self.active:
+            return
+        self.active = False
+        self.pause()
+        self._cluster.call_all("stop_updates", patience=patience)
+        self._cluster.call_all("stop")
+        self._fetch()
+        held = self._cluster.call_all("drop", tasks=self._servers(), epoch_id=self.job(self.strategies[-1]).epoch_id)
+        self.dropped += max(held.values(), default=0)
+
+    def abandon(self) -> None:
+        """End the epoch without a word to tasks that may be gone."""
+        if self.active:
+            self.active = False
+            with suppress(PslabError):
+                self._cluster.call_all("stop")
+
+    def limit(self, updates: int) -> None:
+        """Let updates be made up to this global step."""
+        self._cluster.call(FIRST_PS, "limit", updates=updates)
+
+    def pause(self) -> None:
+        """Let no further update begin."""
+        self._cluster.call(FIRST_PS, "pause")
+
+    # Looking
+
+    def look(self) -> Progress:
+        """How far the training is."""
+        self.progress = self._cluster.call(FIRST_PS, "progress")
+        return self.progress
+
+    def settled(self) -> bool:
+        """Whether no update is under way."""
+        progress = self.look()
+        return progress.global_step == progress.granted
+
+    def records(self) -> Records:
+        """All step records until now."""
+        self._fetch()
+        return self._history.records()
+
+    def inspect(self) -> dict[str, list[LoopStatus]]:
+        """Look at everything; returns the loops of each task.
+
+        Raises:
+            UnavailableError: a task was lost.
+        """
+        self.look()
+        self._fetch()
+        return self.loops()
+
+    def loops(self) -> dict[str, list[LoopStatus]]:
+        """The loops of each task."""
+        return self._cluster.call_all("loops", tasks=self._drivers())
+
+    def expected(self, strategy: Strategy) -> list[str]:
+        """Tasks that have loops while an epoch is on."""
+        return [CLIENT] if strategy.replication is Replication.IN_GRAPH else self._drivers()[:-1]
+
+    def _fetch(self) -> None:
+        for task in self._drivers():
+            with suppress(UnavailableError):  # a task that was lost has no records
+                self._history.fetch(task, self._records_of(task))
+
+    def _records_of(self, task: str) -> Callable[[int], Any]:
+        return lambda cursor: self._cluster.call(task, "records", cursor=cursor)
+
+    def _servers(self) -> list[str]:
+        return [f"ps:{i}" for i in range(self._cluster.ps)]
+
+    def _drivers(self) -> list[str]:
+        return [*(f"worker:{i}" for i in range(self._cluster.workers)), CLIENT]
