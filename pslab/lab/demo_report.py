@@ -48,7 +48,7 @@ class DemoReport:
 
     def conclude(self, facts: DemoFacts) -> None:
         """Print the table, and where things are."""
-        table = Table(title="MLP 64-128-10 on handwritten digits", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+        table = Table(title="MLP 64-128-10 on handwritten digits", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
         table.add_column("mode", no_wrap=True)
         for heading in ("worker\nsteps/s", "test\nacc.", "pushed\n/ step", "pulled\n/ step", "fed\n/ step", "staleness\nmean max", "wait"):
             table.add_column(heading, justify="right", no_wrap=True)
