@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import filecmp
+import os
 import shutil
 import subprocess
 import sys
@@ -60,7 +61,11 @@ def open_course(notebook: str = "00-quickstart", *, browser: bool = True, direct
     for path in changed:
         print(f"{path} is yours, and stays as it is")
     command = [sys.executable, "-m", "jupyterlab", f"--notebook-dir={target}", f"--LabApp.default_url=/lab/tree/{notebook}.ipynb"]
-    process = subprocess.Popen([*command, *([] if browser else ["--no-browser"])])
+    if not browser:
+        command.append("--no-browser")
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        command.append("--allow-root")  # a container's only user is root, and JupyterLab would refuse
+    process = subprocess.Popen(command)
     try:
         return process.wait()
     except KeyboardInterrupt:
