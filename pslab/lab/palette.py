@@ -12,3 +12,9 @@ PHASES = {"compute": (GREEN, ""), "wait": ("#BBBBBB", "///"), "push": (ORANGE, "
 """Colour and hatch of each phase of a step."""
 FLOWS = {"pushed": (ORANGE, "-"), "pulled": (SKY, "--"), "fed": (PURPLE, ":")}
 """Colour and line style of each flow of bytes."""
+BANDS = {"ps": SKY, "worker": ORANGE, "client": GREEN}
+"""Colour of each job's tasks in a picture of a graph."""
+CUT = VERMILION
+"""Colour of what goes from task to task."""
+INK = "#333333"
+"""Colour of words, borders and thin lines."""
