@@ -61,7 +61,7 @@ class Layout:
 
     Attributes:
         bands: the tasks from left to right, each with its lines of boxes from the top; a line holds at most `WIDEST` boxes, and may be empty.
-        edges: the dependencies.
+        edges: the dependencies, without waits that follow from others.
     """
 
     bands: Mapping[str, Sequence[Sequence[Box]]]
@@ -73,11 +73,17 @@ class Layout:
         return [box for lines in self.bands.values() for line in lines for box in line]
 
 
+def column(line: Sequence[Box], box: Box) -> float:
+    """Where a box stands in its line, in boxes from the band's middle."""
+    return line.index(box) - (len(line) - 1) / 2
+
+
 def lay_out(plan: StepPlan) -> Layout:
     """Lay the ops of a plan out. Tasks that run nothing have no band."""
     boxes = [box for part in plan.partitions.values() for box in _boxes(part)]
     edges = _edges(plan, boxes)
     rows = _rows(boxes, edges)
+    edges = _without_implied(edges, rows)
     cells: dict[str, list[list[Box]]] = {task: [[] for _ in range(max(rows.values()) + 1)] for task in _bands({box.task for box in boxes})}
     for box in boxes:
         cells[box.task][rows[box]].append(box)
@@ -129,6 +135,16 @@ def _rows(boxes: Sequence[Box], edges: Sequence[Edge]) -> dict[Box, int]:
         if after[box] and not before[box] and not any(e.cut for e in after[box]):
             rows[box] = min(rows[e.destination] for e in after[box]) - 1
     return rows
+
+
+def _without_implied(edges: Sequence[Edge], rows: Mapping[Box, int]) -> list[Edge]:
+    """Leave out each control edge whose end is reached from its beginning by another way."""
+    before: dict[Box, set[Box]] = defaultdict(set)
+    earlier: dict[Box, set[Box]] = defaultdict(set)
+    for edge in sorted(edges, key=lambda e: rows[e.destination]):
+        before[edge.destination].add(edge.source)
+        earlier[edge.destination] |= {edge.source} | earlier[edge.source]
+    return [e for e in edges if not (e.control and any(e.source in earlier[b] for b in before[e.destination]))]
 
 
 def _bands(tasks: Iterable[str]) -> list[str]:
