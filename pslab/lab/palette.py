@@ -8,10 +8,12 @@ SERIES = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, GREY, YELLOW)
 """Colours of workers or modes, in order."""
 DASHES = ("-", "--", "-.", ":")
 """Line styles of workers or modes, in order."""
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+"""Markers of workers or modes, in order."""
 PHASES = {"compute": (GREEN, ""), "wait": ("#BBBBBB", "///"), "push": (ORANGE, "\\\\\\"), "pull": (SKY, "...")}
 """Colour and hatch of each phase of a step."""
-FLOWS = {"pushed": (ORANGE, "-"), "pulled": (SKY, "--"), "fed": (PURPLE, ":")}
-"""Colour and line style of each flow of bytes."""
+FLOWS = {"pushed": (ORANGE, "-", "\\\\\\"), "pulled": (SKY, "--", "..."), "fed": (PURPLE, ":", "xx")}
+"""Colour, line style and hatch of each flow of bytes."""
 BANDS = {"ps": SKY, "worker": ORANGE, "client": GREEN}
 """Colour of each job's tasks in a picture of a graph."""
 CUT = VERMILION
