@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib import rc_context
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from pslab.lab.chart import STYLE, averaged, in_bytes, in_seconds, legend_below, say, scale_divergence, scale_loss
 from pslab.lab.palette import DASHES, FLOWS, INK, MARKERS, PHASES, SERIES
@@ -40,13 +41,17 @@ def training_figure(frame: pandas.DataFrame) -> Figure:
         _draw_times(times, usual)
         begins = _mode_begins(frame)
         for ax in axes:
+            if not ax.has_data():
+                say(ax, "no step was observed yet" if ax is divergence else "each step so far was observed")
+                continue
             ax.set_xlabel("global step")
             ax.set_xlim(*_span(frame))
+            ax.xaxis.set_major_locator(MaxNLocator(6, integer=True))
             for step in begins:
                 ax.axvline(step, color=INK, linewidth=1, linestyle=(0, (4, 3)))
             legend_below(ax)
-        for ax in (loss, divergence):
-            _name_modes(ax, begins)
+            if ax in (loss, divergence):
+                _name_modes(ax, begins)
         return figure
 
 
@@ -116,6 +121,8 @@ def _draw_loss(ax: Axes, frame: pandas.DataFrame) -> None:
 
 
 def _draw_divergence(ax: Axes, seen: pandas.DataFrame) -> None:
+    if not len(seen):
+        return
     for worker, mine in _by_worker(seen):
         marker = {"marker": MARKERS[worker % len(MARKERS)], "markersize": 6, "linewidth": 1}
         ax.plot(mine["global_step"], mine["divergence"], label=f"worker:{worker}", **(_series(worker) | marker))
@@ -124,19 +131,25 @@ def _draw_divergence(ax: Axes, seen: pandas.DataFrame) -> None:
 
 
 def _draw_bytes(ax: Axes, usual: pandas.DataFrame) -> None:
+    if not len(usual):
+        return
     for name, (colour, dash, _) in FLOWS.items():
         steps, sizes = averaged(usual, f"bytes_{name}")
-        if np.any(sizes > 0):
+        if np.any(sizes > 0) or name != "fed":
             ax.plot(steps, sizes, color=colour, linestyle=dash, marker="o" if len(steps) == 1 else "", label=name)
     ax.set_ylabel("bytes on the wire")
-    ax.set_ylim(0, 1.1 * max((line.get_ydata().max() for line in ax.lines), default=0) or 1)
+    ax.set_ylim(0, 1.1 * ax.dataLim.ymax or 1)
     in_bytes(ax.yaxis)
 
 
 def _draw_times(ax: Axes, usual: pandas.DataFrame) -> None:
+    if not len(usual):
+        return
     known = usual.fillna(dict.fromkeys(PHASES, 0.0))
     curves = [averaged(known, name) for name in PHASES]
     steps, values = curves[0][0], np.array([times for _, times in curves])
+    if len(steps) == 1:  # an area needs a width
+        steps, values = steps[0] + np.array([-0.5, 0.5]), np.repeat(values, 2, axis=1)
     areas = ax.stackplot(steps, values, labels=list(PHASES), colors=[colour for colour, _ in PHASES.values()])
     for area, (_, hatch) in zip(areas, PHASES.values(), strict=True):
         area.set(hatch=hatch, edgecolor="white", linewidth=0)

@@ -159,7 +159,9 @@ def _draw_legend(ax: Axes, bands: _Bands) -> None:
         Patch(facecolor=_light(INK, 0.2), edgecolor=INK, linewidth=0.8, label="sharp corners: uses the task's state"),
     ]
     where = (bands.width / 2, bands.height - _FOOT / 2)
-    ax.legend(handles=entries, loc="center", bbox_to_anchor=where, bbox_transform=ax.transData, ncols=5, frameon=False, fontsize=11, columnspacing=1.4)
+    ax.legend(
+        handles=entries, loc="center", bbox_to_anchor=where, bbox_transform=ax.transData, ncols=5, frameon=False, fontsize=11, columnspacing=1.4
+    )
 
 
 def _colour(task: str) -> str:

@@ -101,7 +101,7 @@ def _boxes(part: Partition) -> list[Box]:
 def _edges(plan: StepPlan, boxes: Sequence[Box]) -> list[Edge]:
     ops = {box.name: box for box in boxes if box.type is not None}
     fed = {box.key: box for box in boxes if box.type is None}
-    edges = {}
+    edges: dict[tuple[Box, Box], Edge] = {}
     for part in plan.partitions.values():
         for node in (n for stage in part.stages for n in (*stage.nodes, *stage.waits)):
             here = ops[node.name]
