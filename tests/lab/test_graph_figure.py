@@ -78,7 +78,7 @@ def test_edges_of_two_boxes_never_share_a_stretch_of_a_lane(plan) -> None:
 
 def test_boxes_and_words_do_not_meet_and_words_fit(plan) -> None:
     figure = graph_figure(plan)
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     ax = figure.axes[0]
     boxes = [patch.get_window_extent() for patch in ax.patches if patch.get_zorder() == 3]
     assert len(boxes) == len(lay_out(plan).boxes)
