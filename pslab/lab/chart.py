@@ -88,7 +88,7 @@ def scale_divergence(ax: Axes, values: np.ndarray[Any, Any]) -> None:
     highest = 10.0 ** (math.floor(math.log10(positive.max())) + 1)
     if len(positive) == len(known):
         ax.set_yscale("log")
-        ax.set_ylim(lowest, highest)
+        ax.set_ylim(0.8 * lowest, highest)
     else:
         ax.set_yscale("symlog", linthresh=lowest, linscale=0.5)
         ax.set_ylim(-0.3 * lowest, highest)
