@@ -15,7 +15,7 @@ from pslab.errors import DeadlineExceededError, NotFoundError, UsageError
 from pslab.lab.completion import pslab_matcher
 from pslab.lab.display import Shown, show_cluster, show_figures, show_predictions, show_status
 from pslab.lab.lab import Lab
-from pslab.lab.parser import HelpAsked, build_parser, parse
+from pslab.lab.parser import parse
 from pslab.lab.progress import ProgressLine
 from pslab.train.models import NAMES
 from pslab.train.strategy import Async, Sync
@@ -30,7 +30,8 @@ class PslabMagics(Magics):
 
     def __init__(self, shell: Any) -> None:
         super().__init__(shell)
-        self._own = Lab()
+        found = self.shell.user_ns.get(NAME)
+        self._own = found if isinstance(found, Lab) else Lab()
         atexit.register(self._own.cluster.stop)
         self.shell.user_ns.setdefault(NAME, self._own)
 
@@ -43,13 +44,9 @@ class PslabMagics(Magics):
     @line_magic
     def pslab(self, line: str) -> Any:
         """Distributed training, to be watched. ``%pslab --help`` tells the verbs, ``%pslab VERB --help`` what each takes."""
-        try:
-            options = parse(line)
-        except HelpAsked as asked:
-            print(asked)
-            return None
+        options = parse(line)
         if options.verb is None:
-            print(build_parser().format_help())
+            print(options.help)
             return None
         verb = options.verb if options.verb != "cluster" else f"cluster {options.action}"
         return _VERBS[verb](self, options)
@@ -62,7 +59,7 @@ class PslabMagics(Magics):
             status = self.lab.cluster.start(
                 ps=options.ps,
                 workers=options.workers,
-                processes=False if options.threads else None,
+                processes=options.processes,
                 address=options.address,
                 memory_limit=options.memory_limit,
             )
@@ -95,7 +92,9 @@ class PslabMagics(Magics):
         return Shown(f"model {model.name}, {model.optimizer} with learning rate {model.learning_rate:g}")
 
     def _mode(self, options: argparse.Namespace) -> Shown:
-        update = {"sync": Sync(options.backup), "async": Async(), None: None}[options.update]
+        if options.backup is not None and options.update != "sync":
+            raise UsageError("--backup is said together with --update sync", f"%pslab mode --update sync --backup {options.backup}")
+        update = {"sync": Sync(options.backup or 0), "async": Async(), None: None}[options.update]
         return Shown(f"mode: {self.lab.mode(replication=options.replication, update=update)}")
 
     def _train(self, options: argparse.Namespace) -> Shown:
@@ -136,7 +135,7 @@ class PslabMagics(Magics):
         """
         if name not in self.shell.user_ns:
             close = difflib.get_close_matches(name, [n for n in self.shell.user_ns if not n.startswith("_")], n=1)
-            known = f" or {', '.join(NAMES)}" if kind == "function" else ""
+            known = f", or take one of: {', '.join(NAMES)}" if kind == "function" else ""
             raise NotFoundError(
                 f"there is no {kind} {name!r} in this notebook", f"did you mean {close[0]!r}?" if close else f"define it first{known}"
             )

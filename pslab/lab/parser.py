@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import math
 import shlex
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from pslab.errors import UsageError
@@ -12,40 +14,91 @@ from pslab.train.model import OPTIMIZERS
 from pslab.train.strategy import Replication
 
 
-class HelpAsked(Exception):
+class _HelpAsked(Exception):
     """``--help`` was given; the argument is the text to show."""
-
-
-class Parser(argparse.ArgumentParser):
-    """Raises `UsageError` where argparse would end the process, and `HelpAsked` for ``--help``."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options, add_help=False, allow_abbrev=False)
-        self.add_argument("--help", "-h", action=_Help, nargs=0, help="show this")
-
-    def error(self, message: str) -> NoReturn:
-        """Raise what is wrong, with the usage."""
-        usage = " ".join(self.format_usage().split()).removeprefix("usage: ")
-        raise UsageError(f"{message[:1].upper()}{message[1:]}", usage)
-
-    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
-        """Never ends the kernel."""
-        raise UsageError(message or "that cannot be meant")
 
 
 class _Help(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
-        raise HelpAsked(parser.format_help())
+        raise _HelpAsked(parser.format_help())
+
+
+class Parser(argparse.ArgumentParser):
+    """Raises `UsageError` where argparse would end the process, and says which word may have been meant."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options, add_help=False, allow_abbrev=False, formatter_class=_formatter)
+        self.add_argument("--help", "-h", action=_Help, nargs=0, help="show this")
+
+    def error(self, message: str) -> NoReturn:
+        """Raise what is wrong, with the usage."""
+        raise UsageError(message.removeprefix("argument "), self._usage())
+
+    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
+        """Never ends the kernel."""
+        raise UsageError(message or "that cannot be meant", self._usage())
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """As argparse's, but each verb refuses what it does not know itself, so that the usage is that verb's."""
+        options, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            known = [option for action in self._actions for option in action.option_strings if option.startswith("--")]
+            self._refuse(unknown[0].partition("=")[0], self.prog, known if unknown[0].startswith("-") else [])
+        return options, unknown
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Overrides argparse's check of choices and verbs, whose message lists them all and suggests none."""
+        if action.choices is not None and value not in action.choices:
+            owner = f"{self.prog} {action.option_strings[0]}" if action.option_strings else self.prog
+            self._refuse(value, owner, [str(choice) for choice in action.choices])
+
+    def _refuse(self, word: str, owner: str, known: Sequence[str]) -> NoReturn:
+        close = difflib.get_close_matches(word, known, n=1)
+        advice = f"did you mean {close[0]!r}? " if close else f"one of: {', '.join(known)}; " if known else ""
+        raise UsageError(f"{owner} has no {word!r}", f"{advice}usage: {self._usage()}")
+
+    def _usage(self) -> str:
+        return " ".join(self.format_usage().split()).removeprefix("usage: ")
+
+
+def _formatter(prog: str) -> argparse.HelpFormatter:
+    return argparse.HelpFormatter(prog, max_help_position=32, width=110)
 
 
 def count(text: str) -> int:
     """A whole number from 1 on."""
+    return _whole(text, 1)
+
+
+def natural(text: str) -> int:
+    """A whole number from 0 on."""
+    return _whole(text, 0)
+
+
+def positive(text: str) -> float:
+    """A finite number greater than 0."""
+    try:
+        number = float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"must be a number, found {text!r}") from None
+    if not 0 < number < math.inf:
+        raise argparse.ArgumentTypeError(f"must be a number greater than 0, found {text}")
+    return number
+
+
+LARGEST = 2**31 - 1
+"""The largest whole number that a line may hold."""
+
+
+def _whole(text: str, least: int) -> int:
     try:
         number = int(text)
     except ValueError:
-        number = 0
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"must be a whole number, 1 or more; found {text!r}")
+        raise argparse.ArgumentTypeError(f"must be a whole number, found {text!r}") from None
+    if number < least:
+        raise argparse.ArgumentTypeError(f"must be {least} or more, found {number}")
+    if number > LARGEST:
+        raise argparse.ArgumentTypeError(f"must be {LARGEST} or less, found {number}")
     return number
 
 
@@ -56,27 +109,27 @@ def build_parser() -> Parser:
     _add_cluster(verbs.add_parser("cluster", help="start, scale, hurt and stop the cluster"))
     data = verbs.add_parser("data", help="choose the data: digits, or two arrays x y")
     data.add_argument("source", nargs="+", metavar="NAME", help="digits, or the names of two arrays")
-    data.add_argument("--batch", type=count, default=64, help="examples per worker and step (64)")
-    data.add_argument("--seed", type=int, default=0, help="seed of the order of the examples (0)")
+    data.add_argument("--batch", type=count, metavar="N", default=64, help="examples per worker and step (64)")
+    data.add_argument("--seed", type=natural, metavar="N", default=0, help="seed of the order of the examples (0)")
     model = verbs.add_parser("model", help="choose the model: mlp, logistic, or a function of yours")
     model.add_argument("source", metavar="NAME", help="mlp, logistic, or the name of a function (x, y) -> (loss, metrics)")
-    model.add_argument("--hidden", type=count, nargs="+", default=[128], help="widths of the MLP's hidden layers (128)")
+    model.add_argument("--hidden", type=count, metavar="N", nargs="+", default=[128], help="widths of the MLP's hidden layers (128)")
     model.add_argument("--optimizer", choices=OPTIMIZERS, default="sgd", help="(sgd)")
-    model.add_argument("--lr", type=float, default=0.1, help="learning rate (0.1)")
-    model.add_argument("--seed", type=int, default=0, help="seed of the initial parameters (0)")
+    model.add_argument("--lr", type=positive, metavar="F", default=0.1, help="learning rate (0.1)")
+    model.add_argument("--seed", type=natural, metavar="N", default=0, help="seed of the initial parameters (0)")
     mode = verbs.add_parser("mode", help="choose how the replicas work together; also while they train")
     mode.add_argument("--replication", choices=[str(r) for r in Replication], help="who builds the graph: each worker, or one client")
     mode.add_argument("--update", choices=["sync", "async"], help="when gradients are applied")
-    mode.add_argument("--backup", type=int, default=0, help="sync: how many of the slowest workers to do without (0)")
+    mode.add_argument("--backup", type=natural, metavar="N", help="sync: how many of the slowest workers to do without (0)")
     train = verbs.add_parser("train", help="make updates, in the background")
-    train.add_argument("--steps", type=count, default=500, help="how many (500)")
+    train.add_argument("--steps", type=count, metavar="N", default=500, help="how many (500)")
     train.add_argument("--wait", action="store_true", help="come back when they are made")
     step = verbs.add_parser("step", help="make so many updates, and be paused")
-    step.add_argument("n", type=count, nargs="?", default=1, help="how many (1)")
+    step.add_argument("n", type=count, nargs="?", metavar="N", default=1, help="how many (1)")
     plot = verbs.add_parser("plot", help="draw loss, divergence, bytes and time")
     plot.add_argument("path", nargs="?", metavar="FILE", help="write the picture there too")
     predict = verbs.add_parser("predict", help="the model's outputs for examples of the test set")
-    predict.add_argument("n", type=count, nargs="?", default=10, help="how many (10)")
+    predict.add_argument("n", type=count, nargs="?", metavar="N", default=10, help="how many (10)")
     for verb, text in (("save", "write a checkpoint"), ("restore", "go back to a checkpoint")):
         verbs.add_parser(verb, help=text).add_argument("prefix", metavar="PREFIX", help="its path, without ending")
     for verb, text in _PLAIN.items():
@@ -97,16 +150,22 @@ _PLAIN = {
 
 
 def _add_cluster(cluster: argparse.ArgumentParser) -> None:
-    actions = cluster.add_subparsers(dest="action", metavar="ACTION", required=True, parser_class=Parser)
+    actions = cluster.add_subparsers(dest="action", required=True, parser_class=Parser)
     start = actions.add_parser("start", help="bring a cluster up")
-    start.add_argument("--ps", type=count, default=1, help="parameter servers (1)")
-    start.add_argument("--workers", type=count, default=2, help="workers (2)")
-    start.add_argument("--threads", action="store_true", help="tasks as threads of one process, for small machines")
-    start.add_argument("--address", help="a Dask scheduler that is running already")
+    start.add_argument("--ps", type=count, metavar="N", default=1, help="parameter servers (1)")
+    start.add_argument("--workers", type=count, metavar="N", default=2, help="workers (2)")
+    hosting = start.add_mutually_exclusive_group()
+    hosting.add_argument(
+        "--threads", action="store_false", dest="processes", default=None, help="tasks as threads of one process, for small machines"
+    )
+    hosting.add_argument(
+        "--processes", action="store_true", dest="processes", default=None, help="a process per task; if neither is said, the memory decides"
+    )
+    start.add_argument("--address", metavar="A", help="a Dask scheduler that is running already")
     start.add_argument("--memory-limit", metavar="SIZE", help="what all tasks together may use, such as 2GB")
     scale = actions.add_parser("scale", help="change the number of tasks")
-    scale.add_argument("--ps", type=count)
-    scale.add_argument("--workers", type=count)
+    scale.add_argument("--ps", type=count, metavar="N", help="parameter servers (as many as there are)")
+    scale.add_argument("--workers", type=count, metavar="N", help="workers (as many as there are)")
     kill = actions.add_parser("kill", help="end a task's process, as a crash would")
     kill.add_argument("task", metavar="TASK", help="such as worker:1")
     actions.add_parser("status", help="who is where")
@@ -124,26 +183,17 @@ def verbs_of(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentPars
 def parse(line: str) -> argparse.Namespace:
     """What a line asks for.
 
+    Returns:
+        The values by name. ``verb`` is None where help is asked for, or nothing; ``help`` is then the text to show.
+
     Raises:
         UsageError: it cannot be meant.
-        HelpAsked: it asks for help.
     """
     try:
         words = shlex.split(line)
     except ValueError as error:
-        raise UsageError(f"cannot read the line: {str(error).lower()}", "close the quote") from None
-    parser = build_parser()
-    _check_verbs(parser, words)
-    return parser.parse_args(words)
-
-
-def _check_verbs(parser: argparse.ArgumentParser, words: list[str]) -> None:
-    """Say which verbs there are, where one is not: argparse says it at length."""
-    known = verbs_of(parser)
-    if not words or not known or words[0] in known or words[0].startswith("-"):
-        if words and words[0] in known:
-            _check_verbs(known[words[0]], words[1:])
-        return
-    close = difflib.get_close_matches(words[0], known, n=1)
-    hint = f"did you mean {close[0]!r}?" if close else f"one of: {', '.join(known)}"
-    raise UsageError(f"{parser.prog} has no {words[0]!r}", hint)
+        raise UsageError(f"cannot read the line: {str(error).lower()}", "close the quote, or put a lone one in quotes") from None
+    try:
+        return build_parser().parse_args(words or ["--help"])
+    except _HelpAsked as asked:
+        return argparse.Namespace(verb=None, help=str(asked))
