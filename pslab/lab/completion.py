@@ -9,6 +9,7 @@ from typing import Any
 from IPython.core.completer import CompletionContext, SimpleCompletion, SimpleMatcherResult, context_matcher
 from IPython.core.getipython import get_ipython
 
+from pslab.lab.lab import Lab
 from pslab.lab.parser import build_parser, verbs_of
 from pslab.train.models import NAMES
 
@@ -24,7 +25,11 @@ def pslab_matcher(context: CompletionContext) -> SimpleMatcherResult:
     shell = get_ipython()
     found = candidates(words[1:], shell.user_ns if shell is not None else {})
     matches = [SimpleCompletion(text) for text in found if text.startswith(typed)]
-    return {"completions": matches, "suppress": True, "matched_fragment": typed}
+    return {"completions": matches, "suppress": not _FILES.intersection(words[1:2]), "matched_fragment": typed}
+
+
+_FILES = frozenset({"save", "restore", "plot"})
+"""Verbs that take the name of a file: IPython's own completions of these stay."""
 
 
 def candidates(words: list[str], names: Mapping[str, Any]) -> list[str]:
@@ -55,9 +60,9 @@ def _values(verbs: list[str], names: Mapping[str, Any]) -> Iterable[str]:
     match verbs:
         case ["cluster", "kill"]:
             lab = names.get("lab")
-            cluster = getattr(lab, "cluster", None)
-            ps, workers = getattr(cluster, "ps", 0), getattr(cluster, "workers", 0)
-            return [*(f"ps:{i}" for i in range(ps)), *(f"worker:{i}" for i in range(workers))]
+            if not isinstance(lab, Lab):
+                return ()
+            return [*(f"ps:{i}" for i in range(lab.cluster.ps)), *(f"worker:{i}" for i in range(lab.cluster.workers))]
         case ["model"]:
             mine = [n for n, v in names.items() if callable(v) and getattr(v, "__module__", "") == "__main__" and not n.startswith("_")]
             return [*NAMES, *mine]
