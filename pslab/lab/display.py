@@ -42,8 +42,9 @@ class Shown:
         parts = [f"<div style='color:var(--jp-content-font-color1,inherit)'>{html.escape(self._heading)}"]
         if self._rows:
             head = "".join(f"<th style='{_CELL};opacity:.65'>{html.escape(c)}</th>" for c in self._columns)
+            head = f"<tr>{head}</tr>" if head else ""
             body = "".join("<tr>" + "".join(f"<td style='{_CELL}'>{html.escape(c)}</td>" for c in row) + "</tr>" for row in self._rows)
-            parts.append(f"<table style='margin:4px 0'><tr>{head}</tr>{body}</table>")
+            parts.append(f"<table style='margin:4px 0'>{head}{body}</table>")
         if self._note:
             parts.append(f"<div style='opacity:.75'>{html.escape(self._note)}</div>")
         return "".join([*parts, "</div>"])
@@ -63,9 +64,10 @@ def show_status(status: LabStatus) -> Shown:
     figures = [("loss", status.loss), *status.metrics.items()]
     said = ", ".join(f"{name} {value:.4g}" for name, value in figures if not math.isnan(value))
     speed = "" if math.isnan(status.steps_per_s) or status.state != "running" else f", {status.steps_per_s:,.0f} worker steps/s"
+    dropped = f", {status.dropped} gradient{'s' if status.dropped > 1 else ''} dropped" if status.dropped else ""
     heading = (
         f"{status.state}: {status.model} on {status.dataset}, {status.replication} {status.update}, "
-        f"step {status.global_step} of {status.target_step}{speed}" + (f" — {said}" if said else "")
+        f"step {status.global_step} of {status.target_step}{speed}{dropped}" + (f" — {said}" if said else "")
     )
     rows = [(loop.name, loop.state, loop.step) for loop in status.workers]
     return Shown(heading, ("loop", "state", "steps in this mode"), rows, status.message)

@@ -87,7 +87,13 @@ class PslabMagics(Magics):
         return self.lab.data(source, batch_size=options.batch, seed=options.seed)
 
     def _model(self, options: argparse.Namespace) -> Shown:
-        source = options.source if options.source in NAMES else self._named(options.source, "function")
+        source = options.source
+        if source not in NAMES:
+            source = self._named(source, "function")
+            if not callable(source):
+                raise UsageError(
+                    f"{options.source!r} is a {type(source).__name__}, not a function", "a model is a function (x, y) -> (loss, metrics)"
+                )
         model = self.lab.model(source, hidden=options.hidden, optimizer=options.optimizer, learning_rate=options.lr, seed=options.seed)
         return Shown(f"model {model.name}, {model.optimizer} with learning rate {model.learning_rate:g}")
 

@@ -41,7 +41,10 @@ def test_the_lab_is_there_under_its_name(shell) -> None:
             "%pslab cluster status",
             ["FailedPreconditionError: there is no cluster", "  hint: lab.cluster.start(ps=1, workers=2), or %pslab cluster start"],
         ),
-        ("%pslab model nothing", ["NotFoundError: there is no function 'nothing' in this notebook", "  hint: define it first, or take one of: mlp, logistic"]),
+        (
+            "%pslab model nothing",
+            ["NotFoundError: there is no function 'nothing' in this notebook", "  hint: define it first, or take one of: mlp, logistic"],
+        ),
     ],
 )
 def test_an_error_is_two_lines_without_a_traceback(say, cell, lines) -> None:
