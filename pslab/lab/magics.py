@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import atexit
+import contextlib
 import difflib
 import io
 from collections.abc import Callable
@@ -14,7 +15,7 @@ from IPython.core.magic import Magics, line_magic, magics_class
 from pslab.errors import DeadlineExceededError, NotFoundError, UsageError
 from pslab.lab.completion import pslab_matcher
 from pslab.lab.display import Shown, show_cluster, show_figures, show_predictions, show_status
-from pslab.lab.lab import Lab
+from pslab.lab.lab import Lab, LabStatus
 from pslab.lab.parser import parse
 from pslab.lab.progress import ProgressLine
 from pslab.train.models import NAMES
@@ -109,17 +110,15 @@ class PslabMagics(Magics):
             status = self._wait()
         return show_status(status)
 
-    def _wait(self) -> Any:
-        with ProgressLine("training …") as line:
-            try:
+    def _wait(self) -> LabStatus:
+        try:
+            with ProgressLine("training …") as line:
                 while (status := self.lab.status()).state == "running":
                     line.update(f"step {status.global_step} of {status.target_step}", status.global_step, status.target_step)
-                    try:
+                    with contextlib.suppress(DeadlineExceededError):
                         self.lab.wait(timeout=0.2)
-                    except DeadlineExceededError:
-                        continue
-            except KeyboardInterrupt:
-                print("stopped waiting; the training goes on in the background (%pslab pause, %pslab stop)")
+        except KeyboardInterrupt:
+            print("stopped waiting; the training goes on in the background (%pslab pause, %pslab stop)")
         return self.lab.status()
 
     def _plot(self, options: argparse.Namespace) -> Any:
