@@ -29,6 +29,7 @@ def main() -> None:
     os.environ["TMPDIR"] = directory
     for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(variable, "1")
+    os.environ.setdefault("DASK_LOGGING__DISTRIBUTED", "warning")  # the parent shows the last lines when something goes wrong
     answers = FrameWriter(os.fdopen(os.dup(1), "wb"))
     os.dup2(2, 1)  # what models print must not get between the frames
     requests = sys.stdin.buffer

@@ -16,7 +16,7 @@ from typing import IO, Any, BinaryIO, cast
 
 from pslab.cluster.options import HostOptions
 from pslab.cluster.pipe import FrameWriter, read_frame
-from pslab.errors import DeadlineExceededError, UnavailableError
+from pslab.errors import DeadlineExceededError, InternalError, UnavailableError
 
 STOP_S = 15.0
 LAST_LINES = 12
@@ -36,6 +36,7 @@ class HostProcess:
         self._start: Future[str] = Future()
         self._waiting: dict[int, Future[Any]] = {0: self._start}
         self._ended = False
+        self._closing = False
 
     def start(self, timeout: float) -> str:
         """Start it, and wait until its cluster is up; returns the scheduler's address.
@@ -58,6 +59,8 @@ class HostProcess:
             return self._start.result(timeout)
         except FutureTimeout:
             raise DeadlineExceededError(f"the cluster was not up in {timeout:g} s{self._last_lines()}") from None
+        except InternalError as error:
+            raise InternalError(f"{error.message}{self._last_lines()}") from None
 
     def ask(self, verb: str, *arguments: Any) -> Future[Any]:
         """Ask for something; the answer comes as a future.
@@ -77,6 +80,7 @@ class HostProcess:
 
     def close(self) -> None:
         """End it: by the end of its input, and by force if that takes too long."""
+        self._closing = True
         if self._requests is not None:
             self._requests.close()
         if self._process is not None:
@@ -107,11 +111,11 @@ class HostProcess:
                     answer.set_exception(self._gone())
 
     def _gone(self) -> UnavailableError:
+        if self._closing:
+            return UnavailableError("the cluster was stopped")
         return UnavailableError(f"the cluster's host process has ended{self._last_lines()}", "stop the cluster, and start it again")
 
     def _last_lines(self) -> str:
-        if self._log.closed:
-            return ""
         self._log.seek(0)
         lines = self._log.read().decode(errors="replace").rstrip().splitlines()[-LAST_LINES:]
         return "".join(f"\n    {line}" for line in lines)

@@ -117,8 +117,8 @@ class Hosting:
             answer: dict[str, bytes] | None = await getattr(self._registry.rpc(entry.worker), handler_name(self._registry.address, task))(
                 method=method, arguments=arguments
             )
-        except (OSError, CommClosedError) as error:
-            raise UnavailableError(f"{task} does not answer: {error}", "its process was lost; it will be started anew") from None
+        except (OSError, CommClosedError):
+            raise UnavailableError(f"{task} is not answering: it was lost before {method} was done", "it will be started anew") from None
         if answer is None:  # its worker lives, and knows it no more
             raise UnavailableError(f"{task} was retired")
         return answer

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from distributed.comm.core import Comm
+from distributed.comm.core import Comm, CommClosedError
 from distributed.core import Server, Status
 
 from pslab.errors import DeadlineExceededError
@@ -55,12 +56,11 @@ class Registry(Server):
         entry = Entry(address, worker, pid, host, restarts=self._announced[task])
         self._announced[task] += 1
         await self._note(task, entry)
-        try:
+        with suppress(CommClosedError):  # which is how it ends
             await comm.write("noted")
             await comm.read()
-        finally:
-            if self.entries.get(task) is entry:
-                await self._note(task, replace(entry, lost=True))
+        if self.entries.get(task) is entry:
+            await self._note(task, replace(entry, lost=True))
         return Status.dont_reply
 
     async def _note(self, task: str, entry: Entry) -> None:
