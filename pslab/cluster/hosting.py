@@ -7,8 +7,8 @@ from typing import Any
 
 import dask
 import psutil
-from distributed.comm.core import CommClosedError
-from distributed.utils import get_mp_context
+from distributed.comm.addressing import get_address_host
+from distributed.utils import get_ip
 
 from pslab.cluster.encryption import Encryption
 from pslab.cluster.options import CLIENT, HostOptions, task_names
@@ -16,12 +16,11 @@ from pslab.cluster.places import Guests, Place, Processes, Threads
 from pslab.cluster.plugin import GuestHost, TaskHost, handler_name
 from pslab.cluster.registry import Entry, Registry
 from pslab.cluster.status import TaskStatus
-from pslab.errors import FailedPreconditionError, NotFoundError, UnavailableError
+from pslab.errors import DeadlineExceededError, FailedPreconditionError, NotFoundError, UnavailableError
 
 ANSWER_S = 2.0
 """Seconds in which a task that lives answers."""
 START_S = 60.0
-KILL_S = 10.0
 
 
 _QUIET = {
@@ -68,12 +67,12 @@ class Hosting:
         options = self._options
         dask.config.set({"distributed.comm.timeouts.connect": "3s"})  # a task that is gone is told as such
         dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})
-        where = options.host if options.address is None else ""  # guests may be on other machines
-        try:
-            await self._registry.listen(f"{self._encryption.protocol}://{where}:0", **self._encryption.listening)
-        except OSError as error:
-            raise UnavailableError(f"cannot listen on {options.host}: {error}", "host must be an address of this machine") from None
         scheduler = await self._place.open()
+        host = options.host if options.address is None else get_ip(get_address_host(scheduler))  # where other machines reach this one
+        try:
+            await self._registry.listen(f"{self._encryption.protocol}://{host}:0", **self._encryption.listening)
+        except OSError as error:
+            raise UnavailableError(f"cannot listen on {host}: {error}", "host must be an address of this machine") from None
         await asyncio.gather(self._here.begin(CLIENT), self._begin(options.tasks))
         return scheduler
 
@@ -82,7 +81,11 @@ class Hosting:
         for failure in begun:
             if failure is not None:
                 raise failure
-        await self._registry.present(tasks, START_S)
+        try:
+            async with asyncio.timeout(START_S):
+                await self._registry.present(tasks)
+        except TimeoutError:
+            raise DeadlineExceededError(f"not there after {START_S:g} s: {', '.join(self._registry.missing(tasks))}") from None
         self._tasks = (*self._tasks, *tasks)
 
     async def scale(self, ps: int, workers: int) -> None:
@@ -117,7 +120,7 @@ class Hosting:
             answer: dict[str, bytes] | None = await getattr(self._registry.rpc(entry.worker), handler_name(self._registry.address, task))(
                 method=method, arguments=arguments
             )
-        except (OSError, CommClosedError):
+        except OSError:
             raise UnavailableError(f"{task} is not answering: it was lost before {method} was done", "it will be started anew") from None
         if answer is None:  # its worker lives, and knows it no more
             raise UnavailableError(f"{task} was retired")
@@ -136,14 +139,32 @@ class Hosting:
             raise NotFoundError(f"there is no task {task!r}; there is {', '.join(names)}")
 
     async def wait_for(self, task: str, timeout: float) -> None:
-        """Wait until a task is there.
+        """Wait until a task is there and answers.
 
         Raises:
-            DeadlineExceededError: it was not, in ``timeout`` seconds.
+            DeadlineExceededError: it did not, in ``timeout`` seconds.
             NotFoundError: there is no such task.
         """
         self._check(task)
-        await self._registry.present((task,), timeout)
+        try:
+            async with asyncio.timeout(timeout):
+                await self._answering(task)
+        except TimeoutError:
+            raise DeadlineExceededError(f"{task} did not answer in {timeout:g} s") from None
+
+    async def _answering(self, task: str) -> None:
+        while True:
+            await self._registry.present((task,))
+            entry = self._registry.entries[task]
+            try:
+                await self._ping(entry)
+            except OSError:
+                await self._registry.lost(task, entry)  # which it will learn in a moment
+            else:
+                return
+
+    async def _ping(self, entry: Entry) -> None:
+        await self._registry.rpc(entry.worker).identity()
 
     async def status(self) -> tuple[TaskStatus, ...]:
         """All tasks."""
@@ -159,8 +180,8 @@ class Hosting:
     async def _answers(self, entry: Entry) -> bool:
         try:
             async with asyncio.timeout(ANSWER_S):
-                await self._registry.rpc(entry.worker).identity()
-        except (OSError, CommClosedError, TimeoutError):
+                await self._ping(entry)
+        except (OSError, TimeoutError):
             return False
         return True
 
@@ -174,7 +195,7 @@ class Hosting:
         if task == CLIENT:
             raise FailedPreconditionError(f"cannot kill {CLIENT}: the client lives in the host process itself")
         self._place.kill(task)
-        await self._registry.lost(task, entry, KILL_S)
+        await self._registry.lost(task, entry)
 
     async def close(self) -> None:
         """Take everything down."""

@@ -12,7 +12,7 @@ from typing import Any
 import cloudpickle
 from distributed.comm import connect
 from distributed.comm.addressing import get_address_host
-from distributed.comm.core import Comm, CommClosedError
+from distributed.comm.core import Comm
 from distributed.core import Server, rpc
 from distributed.diagnostics.plugin import WorkerPlugin
 from distributed.threadpoolexecutor import ThreadPoolExecutor
@@ -54,7 +54,7 @@ class TaskHost(WorkerPlugin):
         """Start the task. Dask calls it by this argument's name."""
         self._loop = asyncio.get_running_loop()
         self._pool = ThreadPoolExecutor(CALLS, thread_name_prefix=f"pslab call {self._task}")  # its threads keep no process alive
-        self._registry = rpc(self._registry_address, **self._encryption.connecting)
+        self._registry = rpc(self._registry_address, connection_args=self._encryption.connecting)
         host = get_address_host(worker.address)
         async with AsyncExitStack() as stack:
             stack.push_async_callback(self._registry.close_rpc)
@@ -117,7 +117,7 @@ class GuestHost(TaskHost):
 
     async def setup(self, worker: Server) -> None:
         """Start the task, if it is to be here."""
-        async with rpc(self._registry_address, **self._encryption.connecting) as registry:
+        async with rpc(self._registry_address, connection_args=self._encryption.connecting) as registry:
             mine = await registry.claim(task=self._task, worker=str(worker.name))
         if mine:
             await super().setup(worker)
@@ -126,7 +126,7 @@ class GuestHost(TaskHost):
     async def _follow(self) -> None:
         try:
             await self._line.read()
-        except (CommClosedError, OSError):
+        except OSError:
             await self._closing.aclose()
 
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 from distributed.comm.core import Comm, CommClosedError
 from distributed.core import Server, Status
-
-from pslab.errors import DeadlineExceededError
 
 
 @dataclass(frozen=True)
@@ -86,35 +84,16 @@ class Registry(Server):
         for known in (self.entries, self.guests, self._announced):
             known.pop(task, None)
 
-    async def present(self, tasks: Iterable[str], timeout: float) -> None:
-        """Wait until all of ``tasks`` are there.
+    def missing(self, tasks: Iterable[str]) -> list[str]:
+        """Those of ``tasks`` that are not there now."""
+        return [task for task in tasks if self.resolve(task) is None]
 
-        Raises:
-            DeadlineExceededError: some were not, in ``timeout`` seconds.
-        """
-        wanted = tuple(tasks)
-        try:
-            await self._until(lambda: all(self.resolve(t) for t in wanted), timeout)
-        except TimeoutError:
-            missing = ", ".join(t for t in wanted if not self.resolve(t))
-            raise DeadlineExceededError(f"not there after {timeout:g} s: {missing}") from None
+    async def present(self, tasks: Sequence[str]) -> None:
+        """Wait until all of ``tasks`` are there."""
+        async with self._changed:
+            await self._changed.wait_for(lambda: not self.missing(tasks))
 
-    async def lost(self, task: str, entry: Entry, timeout: float) -> None:
-        """Wait until a task is no longer where it was.
-
-        Raises:
-            DeadlineExceededError: it still was, after ``timeout`` seconds.
-        """
-
-        def gone() -> bool:
-            now = self.entries.get(task)
-            return now is None or now.lost or now.worker != entry.worker
-
-        try:
-            await self._until(gone, timeout)
-        except TimeoutError:
-            raise DeadlineExceededError(f"{task} still lives after {timeout:g} s") from None
-
-    async def _until(self, true: Callable[[], bool], timeout: float) -> None:
-        async with asyncio.timeout(timeout), self._changed:
-            await self._changed.wait_for(true)
+    async def lost(self, task: str, entry: Entry) -> None:
+        """Wait until a task is no longer where it was."""
+        async with self._changed:
+            await self._changed.wait_for(lambda: self.entries.get(task) is not entry)
