@@ -16,7 +16,7 @@ from pslab.cluster.places import Guests, Place, Processes, Threads
 from pslab.cluster.plugin import GuestHost, TaskHost, handler_name
 from pslab.cluster.registry import Entry, Registry
 from pslab.cluster.status import TaskStatus
-from pslab.errors import DeadlineExceededError, FailedPreconditionError, NotFoundError, UnavailableError
+from pslab.errors import DeadlineExceededError, FailedPreconditionError, NotFoundError, UnavailableError, UsageError
 
 ANSWER_S = 2.0
 """Seconds in which a task that lives answers."""
@@ -67,12 +67,13 @@ class Hosting:
         options = self._options
         dask.config.set({"distributed.comm.timeouts.connect": "3s"})  # a task that is gone is told as such
         dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})
-        scheduler = await self._place.open()
-        host = options.host if options.address is None else get_ip(get_address_host(scheduler))  # where other machines reach this one
+        host = options.host if options.address is None else _reachable_from(options.address)
+        await self._registry
         try:
             await self._registry.listen(f"{self._encryption.protocol}://{host}:0", **self._encryption.listening)
         except OSError as error:
             raise UnavailableError(f"cannot listen on {host}: {error}", "host must be an address of this machine") from None
+        scheduler = await self._place.open()
         await asyncio.gather(self._here.begin(CLIENT), self._begin(options.tasks))
         return scheduler
 
@@ -202,6 +203,14 @@ class Hosting:
         places: tuple[Any, ...] = (self._place, self._here)
         await asyncio.gather(*(place.close() for place in dict.fromkeys(places)))
         await self._registry.close()
+
+
+def _reachable_from(scheduler: str) -> str:
+    """The address of this machine that the machine of a scheduler can reach."""
+    try:
+        return str(get_ip(get_address_host(scheduler)))
+    except ValueError as error:
+        raise UsageError(f"{scheduler!r} is no address of a Dask scheduler: {error}", "such as tcp://127.0.0.1:8786") from None
 
 
 def _memory(pid: int) -> int:

@@ -14,7 +14,7 @@ from distributed.core import Server
 from pslab.cluster.encryption import Encryption
 from pslab.cluster.plugin import GuestHost, TaskHost
 from pslab.cluster.registry import Registry
-from pslab.errors import FailedPreconditionError, ResourceExhaustedError, UnavailableError, UsageError
+from pslab.errors import FailedPreconditionError, ResourceExhaustedError, UnavailableError
 
 CLOSE_S = 5.0
 CONNECT_S = 5.0
@@ -151,8 +151,6 @@ class Guests:
             self._client = await Client(self._address, asynchronous=True, security=self._encryption.security, timeout=CONNECT_S, set_as_default=False)
         except (OSError, TimeoutError) as error:
             raise UnavailableError(f"no Dask scheduler answers at {self._address}: {error}", "start one: dask scheduler") from None
-        except ValueError as error:
-            raise UsageError(f"{self._address!r} is no address of a Dask scheduler: {error}", "such as tcp://127.0.0.1:8786") from None
         return str(self._client.scheduler.address)
 
     async def begin(self, task: str) -> None:

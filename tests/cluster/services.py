@@ -21,7 +21,7 @@ class Echo:
         self.secret = secret
         self._resolve = resolve
         self._ssl_contexts = ssl_contexts
-        self._door = threading.Event()
+        self._door, self._kept = threading.Event(), threading.Event()
 
     def close(self) -> None:
         self._door.set()
@@ -70,7 +70,11 @@ class Echo:
         return self._door.wait(30)
 
     def wait_for_ever(self) -> None:
+        self._kept.set()
         threading.Event().wait()
+
+    def keeps_somebody(self) -> bool:
+        return self._kept.is_set()
 
     def open_the_door(self) -> None:
         self._door.set()

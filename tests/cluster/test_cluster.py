@@ -110,6 +110,7 @@ def test_a_call_under_way_learns_of_the_loss(cluster) -> None:
     waiting = []
     caller = threading.Thread(target=lambda: waiting.append(pytest.raises(UnavailableError, cluster.call, "worker:0", "wait_for_ever")))
     caller.start()
+    until(lambda: cluster.call("worker:0", "keeps_somebody"), "the call does not get there")
     with pytest.raises(UnavailableError, match="worker:0 is not answering: it was lost before die was done"):
         cluster.call("worker:0", "die")
     cluster.wait_for("worker:0", DEADLINE_S)
@@ -246,7 +247,7 @@ def test_what_is_stopped_answers_no_more() -> None:
     waiting = []
     caller = threading.Thread(target=lambda: waiting.append(pytest.raises(UnavailableError, cluster.call, "worker:0", "wait_for_ever")))
     caller.start()
-    until(lambda: threading.active_count() > 1 and caller.is_alive(), "the call is under way")
+    until(lambda: cluster.call("worker:0", "keeps_somebody"), "the call does not get there")
     cluster.stop()
     caller.join(DEADLINE_S)
     assert "the cluster" in str(waiting[0].value) or "worker:0" in str(waiting[0].value)

@@ -19,11 +19,12 @@ from tests.cluster.processes import DEADLINE_S, ROOT, SERVICE, family, gone, unt
 
 
 @pytest.fixture
-def temporary(tmp_path, monkeypatch) -> Path:
-    """Where all temporary files go."""
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-    monkeypatch.setattr(tempfile, "tempdir", None)
-    return tmp_path
+def temporary(monkeypatch):
+    """Where all temporary files go. Its name is short: sockets are there too."""
+    with tempfile.TemporaryDirectory() as directory:
+        monkeypatch.setenv("TMPDIR", directory)
+        monkeypatch.setattr(tempfile, "tempdir", None)
+        yield Path(directory)
 
 
 @pytest.mark.parametrize("processes", [True, False])
@@ -189,7 +190,7 @@ cluster =""",
 
 
 def test_an_interrupted_start_is_torn_down(tmp_path, temporary) -> None:
-    begun = tmp_path.parent / f"{tmp_path.name}-begun"
+    begun = tmp_path / "begun"
     with kernel(STARTS, PSLAB_TEST_BEGUN=str(begun)) as process:
         until(lambda: begun.exists() and begun.read_text(), "the start does not begin")
         group = int(begun.read_text())

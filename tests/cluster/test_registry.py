@@ -13,7 +13,7 @@ from pslab.cluster.registry import Registry
 
 def with_registry(test: Callable[[Registry], Awaitable[None]]) -> Callable[[], None]:
     async def run() -> None:
-        registry = Registry()
+        registry = await Registry()
         await registry.listen("tcp://127.0.0.1:0")
         try:
             async with asyncio.timeout(30):
