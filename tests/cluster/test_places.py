@@ -159,7 +159,7 @@ def test_guests_end_when_their_host_does(dask) -> None:
         host = psutil.Process(cluster.status().tasks[-1].pid)
         host.kill()
         until(lambda: not handlers(dask), "guests outlive their host")
-    for plugin in {name for name in ours(dask)}:
+    for plugin in set(ours(dask)):
         dask.unregister_worker_plugin(plugin)
 
 
@@ -180,5 +180,5 @@ def test_a_dask_cluster_without_workers_is_told() -> None:
 def test_an_address_that_cannot_be_reached_is_told(monkeypatch) -> None:
     with pytest.raises(UsageError, match="'nonsense' is no address of a Dask scheduler"):
         Cluster(1, 1, address="nonsense", service=SERVICE).start()
-    with pytest.raises(UnavailableError, match="no Dask scheduler answers at tcp://127.0.0.1:9"):
+    with pytest.raises(UnavailableError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:9"):
         Cluster(1, 1, address="tcp://127.0.0.1:9", service=SERVICE).start()

@@ -24,7 +24,6 @@ def with_registry(test: Callable[[Registry], Awaitable[None]]) -> Callable[[], N
     def synchronous() -> None:
         asyncio.run(run())
 
-    synchronous.__name__ = test.__name__  # type: ignore[attr-defined]
     return synchronous
 
 
