@@ -248,7 +248,7 @@ def test_what_is_stopped_answers_no_more() -> None:
         waiting = pool.submit(cluster.call, "worker:0", "wait_for_ever")
         until(lambda: cluster.call("worker:0", "keeps_somebody"), "the call does not get there")
         cluster.stop()
-        with pytest.raises(UnavailableError, match="the cluster was stopped|worker:0 is not answering"):
+        with pytest.raises(UnavailableError, match=r"the cluster was stopped|worker:0 is not answering"):
             waiting.result(DEADLINE_S)
     for use in (cluster.status, lambda: cluster.call("ps:0", "pid"), lambda: cluster.kill("ps:0"), lambda: cluster.scale(workers=2)):
         with pytest.raises(FailedPreconditionError, match="does not run"):
