@@ -22,8 +22,8 @@ ANSWER_S = 2.0
 """Seconds in which a task that lives answers."""
 START_S = 60.0
 
-
-_QUIET = {
+_DASK = {
+    "distributed.worker.multiprocessing-method": "forkserver",
     "distributed.comm.timeouts.connect": "3s",  # a task that is gone is told as such
     # what Dask does for its own tasks, and what would take the interpreter from ours at every turn
     "distributed.worker.profile.enabled": False,
@@ -65,8 +65,7 @@ class Hosting:
             PslabError: it could not be brought up.
         """
         options = self._options
-        dask.config.set({"distributed.comm.timeouts.connect": "3s"})  # a task that is gone is told as such
-        dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})
+        dask.config.set(_DASK)
         host = options.host if options.address is None else _reachable_from(options.address)
         await self._registry
         try:

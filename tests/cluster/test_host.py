@@ -95,6 +95,17 @@ print(cluster.status().tasks[-1].pid, flush=True)
 threading.Event().wait()
 """
 ENDS = HOLDS.replace("threading.Event().wait()", "input()")
+IS_INTERRUPTED = f"""
+import threading
+from pslab.cluster import Cluster
+cluster = Cluster(1, 1, service={SERVICE!r}).start()
+try:
+    print("waits", flush=True)
+    threading.Event().wait()
+except KeyboardInterrupt:
+    print(cluster.call("worker:0", "echo", value=7), flush=True)
+    input()
+"""
 STARTS = f"""
 from pslab.cluster import Cluster
 cluster = Cluster(1, 1, service="tests.cluster.services:Hangs")
@@ -111,7 +122,7 @@ except KeyboardInterrupt:
 
 @contextlib.contextmanager
 def kernel(program: str, **environment: str):
-    """A process that holds a cluster, as a notebook's kernel does."""
+    """A process that holds a cluster, as a notebook's kernel does; the leader of its process group."""
     process = subprocess.Popen(
         [sys.executable, "-c", program],
         stdin=subprocess.PIPE,
@@ -119,6 +130,7 @@ def kernel(program: str, **environment: str):
         stderr=subprocess.DEVNULL,
         text=True,
         cwd=ROOT,
+        start_new_session=True,
         env={**os.environ, **environment},
     )
     assert process.stdin is not None and process.stdout is not None
@@ -162,31 +174,10 @@ def test_clusters_of_two_kernels_do_not_hang_together() -> None:
 
 def test_a_cluster_survives_an_interrupt_of_the_kernels_group() -> None:
     """As a notebook's stop button does it: to the whole process group."""
-    program = HOLDS.replace("threading.Event().wait()", "wait()").replace(
-        "cluster =",
-        """
-import signal
-def wait():
-    try:
-        threading.Event().wait()
-    except KeyboardInterrupt:
-        print(cluster.call("worker:0", "echo", value=7), flush=True)
-        input()
-cluster =""",
-        1,
-    )
-    process = subprocess.Popen(
-        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT, start_new_session=True
-    )
-    assert process.stdin is not None and process.stdout is not None
-    with process.stdin, process.stdout:
-        try:
-            process.stdout.readline()
-            os.killpg(process.pid, signal.SIGINT)
-            assert process.stdout.readline() == "7\n"
-        finally:
-            process.kill()
-            process.wait()
+    with kernel(IS_INTERRUPTED) as process:
+        process.stdout.readline()
+        os.killpg(process.pid, signal.SIGINT)
+        assert process.stdout.readline() == "7\n"
 
 
 def test_an_interrupted_start_is_torn_down(tmp_path, temporary) -> None:
