@@ -1,12 +1,14 @@
 """The host process of a cluster: ``python -m pslab.cluster.host DIRECTORY``.
 
-It lives as long as its standard input: when that ends, for whatever reason, it takes the cluster down and ends its whole process group. It has a
-session of its own, so that an interrupt of the notebook does not reach it. What it and its tasks keep in files is in ``DIRECTORY``, and goes with it.
+It lives as long as its standard input, and as its parent: when one of them ends, for whatever reason, it takes the cluster down and ends its whole
+process group. It has a session of its own, so that an interrupt of the notebook does not reach it. What it and its tasks keep in temporary files is in
+``DIRECTORY``, and goes with it.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import shutil
 import signal
@@ -65,6 +67,7 @@ async def _host(options: HostOptions, requests: Any, answers: FrameWriter) -> No
         task.add_done_callback(running.discard)
 
     threading.Thread(target=_read, args=(requests, loop, begin, ended), daemon=True).start()
+    _follow_parent(loop, ended)
     begin((0, "start", ()))
     await ended.wait()
     for task in tuple(running):
@@ -82,6 +85,13 @@ def _read(requests: Any, loop: asyncio.AbstractEventLoop, begin: Callable[[Any],
             loop.call_soon_threadsafe(begin, read_frame(requests))
     except (EOFError, OSError):
         loop.call_soon_threadsafe(ended.set)
+
+
+def _follow_parent(loop: asyncio.AbstractEventLoop, ended: asyncio.Event) -> None:
+    """Note the parent's end, where the system can tell: a fork of the parent, still alive, keeps our input open."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError):  # an old kernel, or one that forbids it
+            loop.add_reader(os.pidfd_open(os.getppid()), ended.set)
 
 
 async def _answer(hosting: Any, answers: FrameWriter, number: int, verb: str, arguments: tuple[Any, ...]) -> None:

@@ -51,6 +51,7 @@ class HostProcess:
             stdout=subprocess.PIPE,
             stderr=self._log,
             start_new_session=True,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)},  # tasks import what this process can
         )
         self._requests = FrameWriter(cast(BinaryIO, self._process.stdin))
         threading.Thread(target=self._read, args=(self._process.stdout,), name="pslab cluster", daemon=True).start()

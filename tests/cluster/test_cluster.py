@@ -208,6 +208,16 @@ def test_the_process_that_holds_it_needs_no_dask() -> None:
     assert done.stdout == "False\n"
 
 
+@pytest.mark.parametrize("processes", [True, False])
+def test_tasks_import_what_their_user_can(processes, tmp_path, monkeypatch) -> None:
+    (tmp_path / "of_the_user.py").write_text(
+        "from tests.cluster.services import Echo\n\nclass Mine(Echo):\n    def mine(self):\n        return __file__\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    with Cluster(1, 1, processes=processes, service="of_the_user:Mine") as cluster:
+        assert cluster.call_all("mine") == dict.fromkeys(cluster.tasks, str(tmp_path / "of_the_user.py"))
+
+
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from pathlib import Path
 
 import psutil
@@ -64,6 +65,21 @@ def test_a_host_that_hangs_is_ended_by_force(monkeypatch) -> None:
     until(lambda: gone(everything), "a frozen host outlives the stop")
 
 
+def test_an_interrupted_stop_goes_on_without_its_caller(temporary) -> None:
+    cluster = Cluster(1, 1, service=SERVICE).start()
+    everything = family(cluster.status().tasks[-1].pid)
+    os.kill(everything[0].pid, signal.SIGSTOP)
+    timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        cluster.stop()
+    timer.join()
+    assert not cluster.running
+    os.kill(everything[0].pid, signal.SIGCONT)
+    until(lambda: gone(everything), "processes outlive the stop")
+    until(lambda: list(temporary.iterdir()) == [], "files outlive the stop")
+
+
 def test_a_start_that_takes_too_long_is_torn_down(tmp_path, monkeypatch) -> None:
     begun = tmp_path / "begun"
     monkeypatch.setenv("PSLAB_TEST_BEGUN", str(begun))
@@ -106,6 +122,16 @@ except KeyboardInterrupt:
     print(cluster.call("worker:0", "echo", value=7), flush=True)
     input()
 """
+FORKS = HOLDS.replace(
+    "print(",
+    """
+import os, sys
+if (child := os.fork()) == 0:
+    threading.Event().wait()
+print(child, flush=True)
+print(""",
+    1,
+)
 STARTS = f"""
 from pslab.cluster import Cluster
 cluster = Cluster(1, 1, service="tests.cluster.services:Hangs")
@@ -161,6 +187,20 @@ def test_nothing_is_left_when_the_kernel_exits_without_a_stop(temporary) -> None
         assert process.wait(DEADLINE_S) == 0
         until(lambda: gone(everything), "processes outlive the kernel")
         until(lambda: list(temporary.iterdir()) == [], "files outlive the kernel")
+
+
+def test_nothing_is_left_when_a_fork_outlives_the_kernel(temporary) -> None:
+    """It has inherited the pipe to the host."""
+    with kernel(FORKS) as process:
+        fork = psutil.Process(int(process.stdout.readline()))
+        try:
+            everything = family(int(process.stdout.readline()))
+            process.kill()
+            process.wait()
+            until(lambda: gone(everything), "processes outlive the kernel")
+            assert fork.is_running()
+        finally:
+            fork.kill()
 
 
 def test_clusters_of_two_kernels_do_not_hang_together() -> None:

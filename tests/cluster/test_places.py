@@ -80,7 +80,7 @@ class Dask:
 
 
 @pytest.fixture(scope="module")
-def dask(_importable):
+def dask():
     from distributed import Client
 
     with contextlib.ExitStack() as stack:
