@@ -151,6 +151,10 @@ class Guests:
             self._client = await Client(self._address, asynchronous=True, security=self._encryption.security, timeout=CONNECT_S, set_as_default=False)
         except (OSError, TimeoutError) as error:
             raise UnavailableError(f"no Dask scheduler answers at {self._address}: {error}", "start one: dask scheduler") from None
+        imported = await self._client.run(exec, "import pslab", {}, on_error="return")
+        for worker, error in imported.items():
+            if error is not None:
+                raise FailedPreconditionError(f"the Dask worker at {worker} cannot import pslab: {error}", "install pslab where it runs")
         return str(self._client.scheduler.address)
 
     async def begin(self, task: str) -> None:

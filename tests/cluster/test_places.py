@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import psutil
 import pytest
@@ -61,14 +62,17 @@ class Dask:
         self.address = found[1]
         threading.Thread(target=scheduler.stderr.read, daemon=True).start()
         for _ in range(workers):
-            self._begin("dask_worker", self.address, "--nthreads", "1", "--no-dashboard")
+            self.add_worker(cwd=ROOT)
 
-    def _begin(self, name: str, *arguments: str) -> subprocess.Popen[str]:
+    def add_worker(self, cwd: Path) -> None:
+        self._begin("dask_worker", self.address, "--nthreads", "1", "--no-dashboard", cwd=cwd)
+
+    def _begin(self, name: str, *arguments: str, cwd: Path = ROOT) -> subprocess.Popen[str]:
         process = subprocess.Popen(
             [sys.executable, "-m", f"distributed.cli.{name}", *arguments],
             stderr=subprocess.PIPE if name == "dask_scheduler" else subprocess.DEVNULL,
             text=True,
-            cwd=ROOT,
+            cwd=cwd,
         )
         self._stack.callback(self._end, process)
         return process
@@ -174,6 +178,19 @@ def test_a_dask_cluster_without_workers_is_told() -> None:
     with contextlib.ExitStack() as stack:
         dask = Dask(stack, workers=0)
         with pytest.raises(ResourceExhaustedError, match=f"the Dask scheduler at {dask.address} has 0 workers"):
+            Cluster(1, 1, address=dask.address, service=SERVICE).start()
+
+
+def test_workers_that_lack_pslab_are_told(tmp_path) -> None:
+    from distributed import Client
+
+    with contextlib.ExitStack() as stack:
+        dask = Dask(stack, workers=0)
+        (tmp_path / "pslab.py").write_text("raise ImportError('pslab is not here')")
+        dask.add_worker(cwd=tmp_path)
+        with Client(dask.address) as client:
+            client.wait_for_workers(1, DEADLINE_S)
+        with pytest.raises(FailedPreconditionError, match="the Dask worker at tcp://.* cannot import pslab: pslab is not here"):
             Cluster(1, 1, address=dask.address, service=SERVICE).start()
 
 
