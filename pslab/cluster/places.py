@@ -152,9 +152,9 @@ class Guests:
         except (OSError, TimeoutError) as error:
             raise UnavailableError(f"no Dask scheduler answers at {self._address}: {error}", "start one: dask scheduler") from None
         imported = await self._client.run(exec, "import pslab", {}, on_error="return")
-        for worker, error in imported.items():
-            if error is not None:
-                raise FailedPreconditionError(f"the Dask worker at {worker} cannot import pslab: {error}", "install pslab where it runs")
+        for worker, failure in imported.items():
+            if failure is not None:
+                raise FailedPreconditionError(f"the Dask worker at {worker} cannot import pslab: {failure}", "install pslab where it runs")
         return str(self._client.scheduler.address)
 
     async def begin(self, task: str) -> None:

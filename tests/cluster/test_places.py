@@ -190,7 +190,7 @@ def test_workers_that_lack_pslab_are_told(tmp_path) -> None:
         dask.add_worker(cwd=tmp_path)
         with Client(dask.address) as client:
             client.wait_for_workers(1, DEADLINE_S)
-        with pytest.raises(FailedPreconditionError, match="the Dask worker at tcp://.* cannot import pslab: pslab is not here"):
+        with pytest.raises(FailedPreconditionError, match=r"the Dask worker at tcp://.* cannot import pslab: pslab is not here"):
             Cluster(1, 1, address=dask.address, service=SERVICE).start()
 
 
