@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
-import itertools
 import secrets
-import subprocess
-import sys
-import tempfile
-import threading
 from collections.abc import Sequence
-from concurrent.futures import Future
-from concurrent.futures import TimeoutError as FutureTimeout
-from typing import IO, Any, Self
+from typing import Any, Self
 
 import cloudpickle
 
+from pslab.cluster.host_process import HostProcess
 from pslab.cluster.memory import available, choose_processes, parse_bytes
 from pslab.cluster.options import CLIENT, HostOptions, task_names
-from pslab.cluster.pipe import FrameWriter, read_frame
 from pslab.cluster.status import ClusterStatus
-from pslab.errors import DeadlineExceededError, FailedPreconditionError, UnavailableError, UsageError
-
-STOP_S = 15.0
-LAST_LINES = 12
+from pslab.errors import FailedPreconditionError, UsageError
 
 
 class Cluster:
@@ -63,9 +52,9 @@ class Cluster:
         timeout: float = 60.0,
     ) -> None:
         _check(ps, workers)
+        self._limit = available() if memory_limit is None else parse_bytes(memory_limit)
         if address is None:
-            limit = available() if memory_limit is None else parse_bytes(memory_limit)
-            self._processes, self._note = choose_processes(ps + workers, processes, limit)
+            self._processes, self._note = choose_processes(ps + workers, processes, self._limit)
         else:
             self._processes, self._note = True, f"the tasks are guests on the workers of {address}"
         self.ps, self.workers = ps, workers
@@ -74,7 +63,7 @@ class Cluster:
         self._security = security
         self._service = service
         self._timeout = timeout
-        self._host: _HostProcess | None = None
+        self._host: HostProcess | None = None
         self._scheduler = ""
 
     @property
@@ -105,10 +94,10 @@ class Cluster:
                 secrets.token_bytes(32),
                 self._security,
             )
-            host = _HostProcess(options)
+            host = HostProcess(options)
             try:
-                self._scheduler = host.started(self._timeout)
-            except BaseException:
+                self._scheduler = host.start(self._timeout)
+            except BaseException:  # an interrupt too: a cluster is up, or it is not
                 host.close()
                 raise
             self._host = host
@@ -163,9 +152,12 @@ class Cluster:
 
         Raises:
             UsageError: a number is less than 1.
+            ResourceExhaustedError: there is not enough memory.
         """
         ps, workers = ps if ps is not None else self.ps, workers if workers is not None else self.workers
         _check(ps, workers)
+        if self._address is None:
+            choose_processes(ps + workers, self._processes, self._limit)
         self._running().ask("scale", ps, workers).result()
         self.ps, self.workers = ps, workers
 
@@ -178,7 +170,7 @@ class Cluster:
         """
         self._running().ask("kill", task).result()
 
-    def _running(self) -> _HostProcess:
+    def _running(self) -> HostProcess:
         if self._host is None:
             raise FailedPreconditionError("the cluster does not run", "start it: cluster.start()")
         return self._host
@@ -186,89 +178,6 @@ class Cluster:
     def __repr__(self) -> str:
         state = "running" if self.running else "stopped"
         return f"<pslab.Cluster ps={self.ps} workers={self.workers} {state}>"
-
-
-class _HostProcess:
-    """The host process, as its parent sees it."""
-
-    def __init__(self, options: HostOptions) -> None:
-        self._log: IO[bytes] = tempfile.TemporaryFile(prefix="pslab-host-")  # noqa: SIM115
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "pslab.cluster.host"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._log,
-            start_new_session=True,
-        )
-        assert self._process.stdin is not None and self._process.stdout is not None
-        self._requests = FrameWriter(self._process.stdin)  # type: ignore[arg-type]
-        self._numbers = itertools.count(1)
-        self._lock = threading.Lock()
-        self._waiting: dict[int, Future[Any]] = {0: Future()}
-        self._start = self._waiting[0]
-        self._ended = False
-        threading.Thread(target=self._read, name="pslab cluster", daemon=True).start()
-        with contextlib.suppress(OSError):
-            self._requests.write(options)
-
-    def started(self, timeout: float) -> str:
-        """Wait until it has started; returns the scheduler's address."""
-        try:
-            return str(self._start.result(timeout))
-        except FutureTimeout:
-            raise DeadlineExceededError(f"the cluster was not up in {timeout:g} s{self._last_lines()}") from None
-
-    def ask(self, verb: str, *arguments: Any) -> Future[Any]:
-        """Ask for something; the answer comes as a future."""
-        answer: Future[Any] = Future()
-        with self._lock:
-            if self._ended:
-                raise self._gone()
-            number = next(self._numbers)
-            self._waiting[number] = answer
-        try:
-            self._requests.write((number, verb, arguments))
-        except (OSError, ValueError):
-            raise self._gone() from None
-        return answer
-
-    def close(self) -> None:
-        """End it: by the end of its input, and by force if that takes too long."""
-        with contextlib.suppress(OSError, ValueError):
-            self._requests.close()
-        try:
-            self._process.wait(STOP_S)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        self._log.close()
-
-    def _read(self) -> None:
-        try:
-            while True:
-                number, value, error = read_frame(self._process.stdout)  # type: ignore[arg-type]
-                with self._lock:
-                    answer = self._waiting.pop(number)
-                if error is not None:
-                    answer.set_exception(error)
-                else:
-                    answer.set_result(value)
-        except (EOFError, OSError, ValueError):
-            with self._lock:
-                self._ended = True
-                waiting, self._waiting = self._waiting, {}
-            for answer in waiting.values():
-                answer.set_exception(self._gone())
-
-    def _gone(self) -> UnavailableError:
-        return UnavailableError(f"the cluster's host process has ended{self._last_lines()}", "stop the cluster, and start it again")
-
-    def _last_lines(self) -> str:
-        if self._log.closed:
-            return ""
-        self._log.seek(0)
-        lines = self._log.read().decode(errors="replace").rstrip().splitlines()[-LAST_LINES:]
-        return "".join(f"\n    {line}" for line in lines)
 
 
 def _outcome(answer: dict[str, bytes]) -> Any:

@@ -1,33 +1,29 @@
-"""Hosting a cluster on Dask: a scheduler, a named worker per task, and the way to call them."""
+"""Hosting a cluster: the registry, the places of its tasks, and the way to call them."""
 
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
 from typing import Any
 
 import dask
 import psutil
-from distributed import Client, Nanny, Scheduler, Worker
-from distributed.comm.core import CommClosedError
-from distributed.utils import get_mp_context
+from distributed.comm.addressing import get_address_host
+from distributed.utils import get_ip
 
+from pslab.cluster.encryption import Encryption
 from pslab.cluster.options import CLIENT, HostOptions, task_names
-from pslab.cluster.plugin import TaskHost
+from pslab.cluster.places import Guests, Place, Processes, Threads
+from pslab.cluster.plugin import GuestHost, TaskHost, handler_name
 from pslab.cluster.registry import Entry, Registry
 from pslab.cluster.status import TaskStatus
-from pslab.errors import DeadlineExceededError, FailedPreconditionError, NotFoundError, ResourceExhaustedError, UnavailableError
+from pslab.errors import DeadlineExceededError, FailedPreconditionError, NotFoundError, UnavailableError, UsageError
 
 ANSWER_S = 2.0
 """Seconds in which a task that lives answers."""
-LOOK_S = 0.2
-"""Seconds between two looks at a task that is awaited."""
 START_S = 60.0
-CLOSE_S = 5.0
 
-
-_QUIET = {
+_DASK = {
+    "distributed.worker.multiprocessing-method": "forkserver",
     "distributed.comm.timeouts.connect": "3s",  # a task that is gone is told as such
     # what Dask does for its own tasks, and what would take the interpreter from ours at every turn
     "distributed.worker.profile.enabled": False,
@@ -44,18 +40,23 @@ class Hosting:
 
     def __init__(self, options: HostOptions) -> None:
         self._options = options
-        self._ps, self._workers = options.ps, options.workers
-        self._registry = Registry(**({"connection_args": options.security.get_connection_args("worker")} if options.security else {}))
-        self._scheduler: Scheduler | None = None
-        self._client: Client | None = None
-        self._nannies: dict[str, Nanny] = {}
-        self._here: Worker | None = None
-        self._guests: dict[str, tuple[str, ...]] = {}
+        self._tasks: tuple[str, ...] = ()
+        self._encryption = Encryption(options.security)
+        self._registry = Registry(connection_args=self._encryption.connecting)
+        self._here = Threads(self._registry, self._host_of)
+        self._place = self._choose()
 
-    @property
-    def tasks(self) -> tuple[str, ...]:
-        """Names of the ps and workers."""
-        return task_names(self._ps, self._workers)
+    def _choose(self) -> Place:
+        options = self._options
+        if options.address is not None:
+            return Guests(options.address, self._encryption, self._registry, self._guest_of)
+        return Processes(options.host, self._encryption, self._host_of) if options.processes else self._here
+
+    def _host_of(self, task: str) -> TaskHost:
+        return TaskHost(task, self._options.service, self._options.secret, self._registry.address, self._encryption)
+
+    def _guest_of(self, task: str) -> GuestHost:
+        return GuestHost(task, self._options.service, self._options.secret, self._registry.address, self._encryption)
 
     async def start(self) -> str:
         """Bring everything up; returns the scheduler's address.
@@ -64,77 +65,50 @@ class Hosting:
             PslabError: it could not be brought up.
         """
         options = self._options
-        dask.config.set(_QUIET)
-        await self._registry.listen(f"tcp://{options.host}:0" if options.address is None else "tcp://:0")
-        if options.address is None:
-            dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})
-            # what every task needs is imported once, in the process that they are forked from
-            get_mp_context().set_forkserver_preload(["distributed.nanny", "numpy", options.service.partition(":")[0]])
-            self._scheduler = await Scheduler(host=options.host, port=0, dashboard=False, security=options.security)
-            where = str(self._scheduler.address)
-        else:
-            where = options.address
-        mine = (CLIENT,) if options.processes or options.address is not None else (CLIENT, *options.tasks)
-        starting = [self._start_here(where, mine)]
-        if options.address is not None:
-            starting.append(self._start_guests(where))
-        elif options.processes:
-            starting.extend(self._start_nanny(where, task) for task in options.tasks)
-        await asyncio.gather(*starting)
-        await self._registry.wait_for((CLIENT, *self.tasks), START_S)
-        return where
+        dask.config.set(_DASK)
+        host = options.host if options.address is None else _reachable_from(options.address)
+        await self._registry
+        try:
+            await self._registry.listen(f"{self._encryption.protocol}://{host}:0", **self._encryption.listening)
+        except OSError as error:
+            raise UnavailableError(f"cannot listen on {host}: {error}", "host must be an address of this machine") from None
+        scheduler = await self._place.open()
+        await asyncio.gather(self._here.begin(CLIENT), self._begin(options.tasks))
+        return scheduler
 
-    def _plugin(self, tasks: dict[str, tuple[str, ...]]) -> TaskHost:
-        return TaskHost(tasks, self._options.service, self._options.secret, self._registry.address, self._options.security)
+    async def _begin(self, tasks: tuple[str, ...]) -> None:
+        begun = await asyncio.gather(*(self._place.begin(task) for task in tasks), return_exceptions=True)
+        for failure in begun:
+            if failure is not None:
+                raise failure
+        try:
+            async with asyncio.timeout(START_S):
+                await self._registry.present(tasks)
+        except TimeoutError:
+            raise DeadlineExceededError(f"not there after {START_S:g} s: {', '.join(self._registry.missing(tasks))}") from None
+        self._tasks = (*self._tasks, *tasks)
 
-    async def _start_here(self, scheduler: str, tasks: tuple[str, ...]) -> None:
-        """A worker in this process. It takes none of the scheduler's own tasks: it is there for ours."""
-        name = f"pslab-host-{os.getpid()}"
-        self._here = await Worker(
-            scheduler,
-            name=name,
-            nthreads=1,
-            memory_limit=0,
-            dashboard=False,
-            resources={"pslab": 0},
-            plugins=(self._plugin({name: tasks}),),
-            security=self._options.security,
-        )
+    async def scale(self, ps: int, workers: int) -> None:
+        """Start and retire tasks until there are so many; those with the highest numbers go. If one cannot be started, all is as it was.
 
-    async def _start_nanny(self, scheduler: str, task: str) -> None:
-        self._nannies[task] = await Nanny(
-            scheduler,
-            name=task,
-            nthreads=1,
-            host=self._options.host,
-            memory_limit=0,
-            dashboard=False,
-            plugins=(self._plugin({task: (task,)}),),
-            security=self._options.security,
-        )
+        Raises:
+            PslabError: a task could not be started.
+        """
+        wanted = task_names(ps, workers)
+        new, surplus = [t for t in wanted if t not in self._tasks], [t for t in self._tasks if t not in wanted]
+        try:
+            await self._begin(tuple(new))
+        except BaseException:
+            await asyncio.gather(*(self._end(task) for task in new), return_exceptions=True)
+            raise
+        self._tasks = wanted
+        await asyncio.gather(*(self._end(task) for task in surplus))
 
-    async def _start_guests(self, scheduler: str) -> None:
-        """Spread the tasks over the workers of a scheduler that is not ours."""
-        self._client = await Client(scheduler, asynchronous=True, security=self._options.security, timeout=10)
-        await self._spread()
+    async def _end(self, task: str) -> None:
+        self._registry.forget(task)
+        await self._place.end(task)
 
-    async def _spread(self) -> None:
-        assert self._client is not None
-        identity = await self._client.scheduler.identity(n_workers=-1)
-        names = sorted(str(w["name"]) for w in identity["workers"].values() if not str(w["name"]).startswith("pslab-host-"))
-        if not names:
-            raise ResourceExhaustedError(f"the Dask scheduler at {self._options.address} has no workers", "start some: dask worker ADDRESS")
-        hosts: dict[str, list[str]] = {name: [] for name in names}
-        for number, task in enumerate(self.tasks):
-            hosts[names[number % len(names)]].append(task)
-        self._guests = {name: tuple(tasks) for name, tasks in hosts.items()}
-        await self._client.register_plugin(self._plugin(self._guests), name=self._guest_plugin)
-
-    @property
-    def _guest_plugin(self) -> str:
-        return f"pslab-{self._registry.address}"
-
-    async def call(self, task: str, method: str, arguments: bytes) -> dict[str, Any]:
+    async def call(self, task: str, method: str, arguments: bytes) -> dict[str, bytes]:
         """Call a method of a task.
 
         Raises:
@@ -143,100 +117,103 @@ class Hosting:
         """
         entry = self._entry(task)
         try:
-            return await self._registry.rpc(entry.worker).pslab_call(task=task, method=method, arguments=arguments)  # type: ignore[no-any-return]
-        except (OSError, CommClosedError) as error:
-            raise UnavailableError(f"{task} does not answer: {error}", "its process was lost; it will be started anew") from None
+            answer: dict[str, bytes] | None = await getattr(self._registry.rpc(entry.worker), handler_name(self._registry.address, task))(
+                method=method, arguments=arguments
+            )
+        except OSError:
+            raise UnavailableError(f"{task} is not answering: it was lost before {method} was done", "it will be started anew") from None
+        if answer is None:  # its worker lives, and knows it no more
+            raise UnavailableError(f"{task} was retired")
+        return answer
 
     def _entry(self, task: str) -> Entry:
-        if task not in (CLIENT, *self.tasks):
-            raise NotFoundError(f"there is no task {task!r}; there is {', '.join((*self.tasks, CLIENT))}")
+        self._check(task)
         entry = self._registry.entries.get(task)
-        if entry is None or (task in self._nannies and not psutil.pid_exists(entry.pid)):
+        if entry is None or entry.lost:
             raise UnavailableError(f"{task} is not there now", "its process was lost; it will be started anew")
         return entry
 
-    async def answers(self, task: str, within: float = ANSWER_S) -> bool:
-        """Whether a task answers now, within some seconds."""
-        try:
-            entry = self._entry(task)
-            async with asyncio.timeout(within):
-                await self._registry.rpc(entry.worker).identity()
-        except (OSError, CommClosedError, TimeoutError, UnavailableError):
-            return False
-        return True
+    def _check(self, task: str) -> None:
+        names = (*self._tasks, CLIENT)
+        if task not in names:
+            raise NotFoundError(f"there is no task {task!r}; there is {', '.join(names)}")
 
     async def wait_for(self, task: str, timeout: float) -> None:
-        """Wait until a task answers.
+        """Wait until a task is there and answers.
 
         Raises:
             DeadlineExceededError: it did not, in ``timeout`` seconds.
+            NotFoundError: there is no such task.
         """
+        self._check(task)
         try:
             async with asyncio.timeout(timeout):
-                await self._registry.wait_for((task,), timeout)
-                while not await self.answers(task, LOOK_S):
-                    await asyncio.sleep(0.02)
+                await self._answering(task)
         except TimeoutError:
-            raise DeadlineExceededError(f"{task} did not come back in {timeout:g} s") from None
+            raise DeadlineExceededError(f"{task} did not answer in {timeout:g} s") from None
+
+    async def _answering(self, task: str) -> None:
+        while True:
+            await self._registry.present((task,))
+            entry = self._registry.entries[task]
+            try:
+                await self._ping(entry)
+            except OSError:
+                await self._registry.lost(task, entry)  # which it will learn in a moment
+            else:
+                return
+
+    async def _ping(self, entry: Entry) -> None:
+        await self._registry.rpc(entry.worker).identity()
 
     async def status(self) -> tuple[TaskStatus, ...]:
         """All tasks."""
-        names = (*self.tasks, CLIENT)
-        alive = await asyncio.gather(*(self.answers(name) for name in names))
-        return tuple(_status(name, self._registry.entries[name], up) for name, up in zip(names, alive, strict=True))
+        return tuple(await asyncio.gather(*(self._status(name) for name in (*self._tasks, CLIENT))))
 
-    def kill(self, task: str) -> None:
-        """End a task's process with SIGKILL.
+    async def _status(self, name: str) -> TaskStatus:
+        entry = self._registry.entries.get(name)
+        if entry is None:
+            return TaskStatus(name, "starting", 0, "", "", 0, 0)
+        state = "lost" if entry.lost else "running" if await self._answers(entry) else "silent"
+        return TaskStatus(name, state, entry.pid, entry.host, entry.address, 0 if entry.lost else _memory(entry.pid), entry.restarts)
+
+    async def _answers(self, entry: Entry) -> bool:
+        try:
+            async with asyncio.timeout(ANSWER_S):
+                await self._ping(entry)
+        except (OSError, TimeoutError):
+            return False
+        return True
+
+    async def kill(self, task: str) -> None:
+        """End a task's process with SIGKILL, and wait until it is gone.
 
         Raises:
             FailedPreconditionError: it has no process of its own here.
         """
         entry = self._entry(task)
-        if task not in self._nannies:
-            why = "tasks are threads of one process" if self._options.address is None else "its process belongs to another Dask cluster"
-            raise FailedPreconditionError(f"cannot kill {task}: {why}" if task != CLIENT else "the client lives in the host process itself")
-        os.kill(entry.pid, signal.SIGKILL)
-
-    async def scale(self, ps: int, workers: int) -> None:
-        """Start and retire tasks until there are so many; those with the highest numbers go."""
-        before = self.tasks
-        self._ps, self._workers = ps, workers
-        gone, new = [t for t in before if t not in self.tasks], [t for t in self.tasks if t not in before]
-        for task in gone:
-            self._registry.forget(task)
-        if self._options.address is not None:
-            await self._client.unregister_worker_plugin(self._guest_plugin)  # type: ignore[union-attr]
-            await self._spread()
-        elif self._options.processes:
-            assert self._scheduler is not None
-            await asyncio.gather(*(self._nannies.pop(task).close(timeout=CLOSE_S) for task in gone))
-            await asyncio.gather(*(self._start_nanny(self._scheduler.address, task) for task in new))
-        else:
-            assert self._here is not None
-            where = self._here.scheduler.address
-            await self._here.close(timeout=CLOSE_S, nanny=False)
-            await self._start_here(where, (CLIENT, *self.tasks))
-        await self._registry.wait_for((CLIENT, *self.tasks), START_S)
+        if task == CLIENT:
+            raise FailedPreconditionError(f"cannot kill {CLIENT}: the client lives in the host process itself")
+        self._place.kill(task)
+        await self._registry.lost(task, entry)
 
     async def close(self) -> None:
         """Take everything down."""
-        if self._client is not None:
-            await self._client.unregister_worker_plugin(self._guest_plugin)
-            await self._client.close()
-        closing = [nanny.close(timeout=CLOSE_S) for nanny in self._nannies.values()]
-        if self._here is not None:
-            closing.append(self._here.close(timeout=CLOSE_S, nanny=False))
-        await asyncio.gather(*closing, return_exceptions=True)
-        if self._scheduler is not None:
-            await self._scheduler.close()
+        places: tuple[Any, ...] = (self._place, self._here)
+        await asyncio.gather(*(place.close() for place in dict.fromkeys(places)))
         await self._registry.close()
 
 
-def _status(name: str, entry: Entry, alive: bool) -> TaskStatus:
-    memory = 0
-    if alive:
-        try:
-            memory = psutil.Process(entry.pid).memory_info().rss
-        except psutil.Error:
-            memory = 0  # on another machine
-    return TaskStatus(name, "running" if alive else "lost", entry.pid, entry.host, entry.address, memory, entry.restarts)
+def _reachable_from(scheduler: str) -> str:
+    """The address of this machine that the machine of a scheduler can reach."""
+    try:
+        return str(get_ip(get_address_host(scheduler)))
+    except ValueError as error:
+        raise UsageError(f"{scheduler!r} is no address of a Dask scheduler: {error}", "such as tcp://127.0.0.1:8786") from None
+
+
+def _memory(pid: int) -> int:
+    try:
+        return int(psutil.Process(pid).memory_info().rss)
+    except psutil.Error:
+        return 0  # on another machine

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import queue
 import struct
 import threading
 from typing import Any, BinaryIO
@@ -12,27 +14,30 @@ _LENGTH = struct.Struct("<Q")
 
 
 class FrameWriter:
-    """Writes pickled values, each as one frame, from any thread."""
+    """Writes pickled values, each as one frame, from any thread.
+
+    A thread of its own does the writing: an interrupt of the caller cannot tear a frame, and a reader that is slow keeps no caller waiting.
+    """
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
-        self._lock = threading.Lock()
+        self._frames: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        threading.Thread(target=self._run, name="pslab pipe", daemon=True).start()
 
     def write(self, value: Any) -> None:
-        """Write a value.
-
-        Raises:
-            OSError: the other end is gone.
-        """
-        data = cloudpickle.dumps(value)
-        with self._lock:
-            self._file.write(_LENGTH.pack(len(data)) + data)
-            self._file.flush()
+        """Have a value written. Where the other end is gone, it is lost; whoever reads from there learns that."""
+        self._frames.put(cloudpickle.dumps(value))
 
     def close(self) -> None:
-        """Close the pipe; the other end reads its end."""
-        with self._lock:
-            self._file.close()
+        """Close the pipe, after what is still to be written; the other end reads its end."""
+        self._frames.put(None)
+
+    def _run(self) -> None:
+        with contextlib.suppress(OSError), self._file:
+            while (data := self._frames.get()) is not None:
+                self._file.write(_LENGTH.pack(len(data)))
+                self._file.write(data)
+                self._file.flush()
 
 
 def read_frame(file: BinaryIO) -> Any:

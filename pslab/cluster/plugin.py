@@ -1,74 +1,88 @@
-"""What a Dask worker needs to host tasks."""
+"""What a Dask worker needs to host a task."""
 
 from __future__ import annotations
 
 import asyncio
 import importlib
 import os
-from concurrent.futures import ThreadPoolExecutor
+import traceback
+from contextlib import AsyncExitStack
 from typing import Any
 
 import cloudpickle
-from distributed import Worker
-from distributed.core import rpc
+from distributed.comm import connect
+from distributed.comm.addressing import get_address_host
+from distributed.comm.core import Comm
+from distributed.core import Server, rpc
 from distributed.diagnostics.plugin import WorkerPlugin
+from distributed.threadpoolexecutor import ThreadPoolExecutor
 
-from pslab.errors import NotFoundError, UnavailableError
+from pslab.cluster.encryption import Encryption
+from pslab.errors import PslabError, UnavailableError
 
 CALLS = 64
-"""Calls that a process can have under way; a pause or a stop may take its time."""
+"""Calls that a task can have under way; a pause or a stop may take its time."""
 RESOLVE_S = 10.0
 
 
 class TaskHost(WorkerPlugin):
-    """Hosts tasks on a worker: makes their service objects, tells the registry where they are, and lets them be called.
+    """Hosts a task on a worker: makes its service object, lets it be called, and tells the registry where it is.
 
-    A nanny that starts its process anew runs it again, so that the tasks come back under their names.
+    A nanny that starts its process anew runs it again, so that the task comes back under its name.
 
     Args:
-        tasks: the tasks by the name of the worker that hosts them.
+        task: name of the task.
         service: ``"module:class"``.
         secret: what tasks prove to each other.
         registry: address of the `Registry`.
+        encryption: of all connections.
+
+    Attributes:
+        name: of the plugin, and of the handler by which the task is called; no other cluster has the same.
     """
 
-    name = "pslab"
-
-    def __init__(self, tasks: dict[str, tuple[str, ...]], service: str, secret: bytes, registry: str, security: Any = None) -> None:
-        self._tasks = tasks
-        self._service = service
+    def __init__(self, task: str, service: str, secret: bytes, registry: str, encryption: Encryption) -> None:
+        self.name = handler_name(registry, task)
+        self._task = task
+        self._service_name = service
         self._secret = secret
-        self._registry = registry
-        self._security = security
+        self._registry_address = registry
+        self._encryption = encryption
+        self._closing = AsyncExitStack()
 
-    async def setup(self, worker: Worker) -> None:
-        """Start the tasks of this worker. Dask calls it by this argument's name."""
+    async def setup(self, worker: Server) -> None:
+        """Start the task. Dask calls it by this argument's name."""
         self._loop = asyncio.get_running_loop()
-        self._connection = rpc(self._registry, **(self._security.get_connection_args("worker") if self._security else {}))
-        self._pool = ThreadPoolExecutor(CALLS, thread_name_prefix="pslab call")
-        self._services: dict[str, Any] = {}
-        names = self._tasks.get(str(worker.name), ())
-        if not names:
-            return
-        module, _, attribute = self._service.partition(":")
-        make = getattr(importlib.import_module(module), attribute)
-        ip = worker.ip
-        for name in names:
-            self._services[name] = make(name, host=ip, secret=self._secret, resolve=self.resolve)
-        worker.handlers["pslab_call"] = self.call
-        await self._connection.announce(
-            tasks={name: service.address for name, service in self._services.items()}, worker=worker.address, pid=os.getpid(), host=ip
-        )
+        self._pool = ThreadPoolExecutor(CALLS, thread_name_prefix=f"pslab call {self._task}")  # its threads keep no process alive
+        self._registry = rpc(self._registry_address, connection_args=self._encryption.connecting)
+        host = get_address_host(worker.address)
+        async with AsyncExitStack() as stack:
+            stack.push_async_callback(self._registry.close_rpc)
+            stack.callback(self._pool.shutdown, wait=False)
+            self._service = await self._loop.run_in_executor(self._pool, self._make, host)
+            stack.push_async_callback(asyncio.to_thread, self._service.close)
+            worker.handlers[self.name] = self.call
+            stack.callback(worker.handlers.pop, self.name)
+            self._line = await self._announce(worker.address, host)
+            stack.push_async_callback(self._line.close)
+            self._closing = stack.pop_all()
 
-    async def teardown(self, worker: Worker) -> None:
-        """End the tasks."""
-        await asyncio.get_running_loop().run_in_executor(None, self._close)
-        await self._connection.close_rpc()
+    def _make(self, host: str) -> Any:
+        module, _, attribute = self._service_name.partition(":")
+        service = getattr(importlib.import_module(module), attribute)
+        return service(self._task, host=host, secret=self._secret, resolve=self.resolve, ssl_contexts=self._encryption.contexts)
 
-    def _close(self) -> None:
-        for service in self._services.values():
-            service.close()
-        self._pool.shutdown(wait=False, cancel_futures=True)
+    async def _announce(self, worker: str, host: str) -> Comm:
+        """Say where the task is, on a connection that stands as long as the task does."""
+        line = await connect(self._registry_address, **self._encryption.connecting)
+        message = {"op": "announce", "task": self._task, "address": self._service.address, "worker": worker, "pid": os.getpid(), "host": host}
+        await line.write(message)
+        await line.read()
+        return line
+
+    async def teardown(self, worker: Server) -> None:
+        """End the task, if it was started."""
+        await self._closing.aclose()
 
     def resolve(self, task: str) -> str:
         """The address of a task's server, asked of the registry; from any thread but the event loop's.
@@ -76,7 +90,7 @@ class TaskHost(WorkerPlugin):
         Raises:
             UnavailableError: the task is not there, or the registry is not.
         """
-        future = asyncio.run_coroutine_threadsafe(self._connection.resolve(task=task), self._loop)
+        future = asyncio.run_coroutine_threadsafe(self._registry.resolve(task=task), self._loop)
         try:
             address = future.result(RESOLVE_S)
         except (OSError, TimeoutError) as error:
@@ -85,18 +99,40 @@ class TaskHost(WorkerPlugin):
             raise UnavailableError(f"there is no {task} now", "is it being started anew?")
         return str(address)
 
-    async def call(self, task: str, method: str, arguments: bytes) -> dict[str, Any]:
-        """Call a method of a task's service in a thread; what it returns or raises comes back pickled."""
-        return await self._loop.run_in_executor(self._pool, self._call, task, method, arguments)
+    async def call(self, method: str, arguments: bytes) -> dict[str, bytes]:
+        """Call a method of the task's service in a thread; what it returns or raises comes back pickled."""
+        return await self._loop.run_in_executor(self._pool, self._call, method, arguments)
 
-    def _call(self, task: str, method: str, arguments: bytes) -> dict[str, Any]:
+    def _call(self, method: str, arguments: bytes) -> dict[str, bytes]:
         try:
-            service = self._services.get(task)
-            if service is None:
-                raise NotFoundError(f"this process hosts {', '.join(self._services)}, not {task}")
-            return {"value": cloudpickle.dumps(getattr(service, method)(**cloudpickle.loads(arguments)))}
+            return {"value": cloudpickle.dumps(getattr(self._service, method)(**cloudpickle.loads(arguments)))}
         except Exception as error:
+            if not isinstance(error, PslabError):  # whose message says it all
+                error.add_note(f"In {self._task}:\n{''.join(traceback.format_tb(error.__traceback__))}")
             return {"error": _portable(error)}
+
+
+class GuestHost(TaskHost):
+    """Hosts a task on a worker of somebody else's Dask cluster, if the registry gives it to that worker; ends it when the registry is gone."""
+
+    async def setup(self, worker: Server) -> None:
+        """Start the task, if it is to be here."""
+        async with rpc(self._registry_address, connection_args=self._encryption.connecting) as registry:
+            mine = await registry.claim(task=self._task, worker=str(worker.name))
+        if mine:
+            await super().setup(worker)
+            self._following = asyncio.create_task(self._follow())
+
+    async def _follow(self) -> None:
+        try:
+            await self._line.read()
+        except OSError:
+            await self._closing.aclose()
+
+
+def handler_name(registry: str, task: str) -> str:
+    """Name of the handler by which a task of a cluster is called."""
+    return f"pslab {registry} {task}"
 
 
 def _portable(error: Exception) -> bytes:

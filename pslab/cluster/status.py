@@ -11,7 +11,7 @@ class TaskStatus:
 
     Attributes:
         name: ``"job:index"``.
-        state: ``"running"``, or ``"lost"`` while its process is gone and not yet back.
+        state: ``"running"``; ``"silent"`` if it is there, but does not answer; ``"lost"`` while its process is gone and not yet back; ``"starting"``.
         pid: process it runs in.
         host: machine it runs on.
         address: where its server listens for other tasks.
@@ -34,7 +34,7 @@ class ClusterStatus:
 
     Attributes:
         tasks: its tasks, parameter servers first.
-        scheduler: address of the Dask scheduler that hosts it.
+        scheduler: address of its Dask scheduler; an empty string where the tasks are threads, which need none.
         processes: whether each task has a process of its own.
         note: why it is as it is, where that was not asked for; or an empty string.
     """

@@ -1,0 +1,32 @@
+"""Processes under test: whose they are, and whether they are gone."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from time import monotonic
+
+import psutil
+
+SERVICE = "tests.cluster.services:Echo"
+ROOT = Path(__file__).parents[2]
+DEADLINE_S = 30.0
+
+
+def until(true: Callable[[], object], what: str) -> None:
+    """Wait for something to be true; fail where it takes too long."""
+    deadline = monotonic() + DEADLINE_S
+    while not true():
+        assert monotonic() < deadline, what
+        threading.Event().wait(0.02)
+
+
+def family(pid: int) -> list[psutil.Process]:
+    """A process and all it has started."""
+    process = psutil.Process(pid)
+    return [process, *process.children(recursive=True)]
+
+
+def gone(processes: list[psutil.Process]) -> bool:
+    return not any(p.is_running() and p.status() != psutil.STATUS_ZOMBIE for p in processes)
