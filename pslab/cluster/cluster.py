@@ -244,15 +244,17 @@ class _HostProcess:
         self._log.close()
 
     def _read(self) -> None:
+        assert self._process.stdout is not None
         try:
-            while True:
-                number, value, error = read_frame(self._process.stdout)  # type: ignore[arg-type]
-                with self._lock:
-                    answer = self._waiting.pop(number)
-                if error is not None:
-                    answer.set_exception(error)
-                else:
-                    answer.set_result(value)
+            with self._process.stdout as answers:
+                while True:
+                    number, value, error = read_frame(answers)  # type: ignore[arg-type]
+                    with self._lock:
+                        answer = self._waiting.pop(number)
+                    if error is not None:
+                        answer.set_exception(error)
+                    else:
+                        answer.set_result(value)
         except (EOFError, OSError, ValueError):
             with self._lock:
                 self._ended = True
