@@ -216,7 +216,7 @@ def test_tasks_are_guests_on_a_dask_cluster_that_runs_already() -> None:
     from distributed import Client, LocalCluster
 
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as dask,
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as dask,
         Cluster(1, 2, address=dask.scheduler_address, service=SERVICE) as cluster,
     ):
         assert set(cluster.call_all("pid")) == {"ps:0", "worker:0", "worker:1", "client:0"}
