@@ -36,6 +36,7 @@ def _parser() -> argparse.ArgumentParser:
     lab = commands.add_parser("lab", help="open the course in JupyterLab")
     lab.add_argument("notebook", nargs="?", default="00-quickstart", help="which notebook (default: 00-quickstart)")
     lab.add_argument("--directory", type=Path, help="where your copy of the course goes (default: pslab-notebooks)")
+    lab.add_argument("--port", type=_positive, help="where it listens (default: the first that is free, from 8888 on)")
     lab.add_argument("--no-browser", action="store_true", help="only print the address")
     return parser
 
@@ -64,7 +65,7 @@ def _demo(options: argparse.Namespace) -> int:
 def _lab(options: argparse.Namespace) -> int:
     from pslab.lab.launch import open_course
 
-    return open_course(options.notebook, browser=not options.no_browser, directory=options.directory)
+    return open_course(options.notebook, browser=not options.no_browser, directory=options.directory, port=options.port)
 
 
 _COMMANDS = {"demo": _demo, "lab": _lab}

@@ -5,16 +5,25 @@ from __future__ import annotations
 import ast
 import importlib
 import json
+import re
+import shlex
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
 import pslab
+from pslab.cli import _parser
+from pslab.lab.parser import build_parser, parse, verbs_of
 
 ROOT = Path(__file__).parents[1]
 MODULES = sorted((ROOT / "pslab").rglob("*.py"))
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+README = (ROOT / "README.md").read_text()
+TEXTS = {"README.md": README, **{p.name: p.read_text() for p in (ROOT / "notebooks").glob("*.py")}}
+LINES = 400
 HEAVY = ("distributed", "dask", "matplotlib", "cupy", "IPython", "pandas", "sklearn", "numpy")
 
 
@@ -58,6 +67,59 @@ def test_a_notebook_and_its_script_are_one(path: Path) -> None:
 
 
 def test_the_readme_has_the_two_commands() -> None:
-    text = (ROOT / "README.md").read_text()
-    assert "pip install . && pslab demo" in text
-    assert 'pip install -e ".[test]" && pytest' in text
+    assert "pip install . && pslab demo" in README
+    assert 'pip install -e ".[test]" && pytest' in README
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_every_magic_that_is_written_down_can_be_meant(name: str) -> None:
+    lines = re.findall(r"^(?:    |# )%pslab (.+)$", TEXTS[name], re.MULTILINE)
+    assert lines
+    for line in lines:
+        parse(line)
+
+
+def test_every_command_of_the_readme_can_be_meant() -> None:
+    commands = re.findall(r"(?:^    |&& )pslab (.+)$", README, re.MULTILINE)
+    assert {c.split()[0] for c in commands} == {"demo", "lab"}
+    for command in commands:
+        _parser().parse_args(shlex.split(command))
+
+
+def test_the_readme_tells_of_every_verb() -> None:
+    table = "\n".join(line for line in README.splitlines() if line.startswith("|"))
+    told = {word for code in re.findall(r"`([^`]+)`", table) for word in code.split()}
+    verbs = verbs_of(build_parser())
+    assert set(verbs) | set(verbs_of(verbs["cluster"])) <= told
+
+
+def test_the_readme_names_extras_and_files_that_are_there() -> None:
+    extras = set(re.findall(r"\.\[(\w+)\]", README))
+    assert {"test", "cuda12", "cuda13"} <= extras <= set(PROJECT["optional-dependencies"])
+    files = [link for link in re.findall(r"\]\(([^)]+)\)", README) if "://" not in link]
+    assert files
+    assert [f for f in files if not (ROOT / f).is_file()] == []
+
+
+def test_the_version_is_one() -> None:
+    assert PROJECT["version"] == pslab.__version__
+    assert f"## {pslab.__version__}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+@pytest.mark.parametrize("entry", PROJECT["scripts"].values())
+def test_an_entry_point_resolves(entry: str) -> None:
+    module, _, name = entry.partition(":")
+    assert callable(getattr(importlib.import_module(module), name))
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_a_module_is_one_subject_long(path: Path) -> None:
+    assert len(path.read_text().splitlines()) <= LINES
+
+
+def test_tests_lie_as_the_package_does() -> None:
+    tests = {p.parent.relative_to(ROOT / "tests") for p in (ROOT / "tests").rglob("test_*.py")} - {Path("browser")}
+    packages = {p.parent.relative_to(ROOT / "pslab") for p in MODULES}
+    assert tests <= packages
+    untested = packages - tests
+    assert not untested, f"no tests of {sorted(map(str, untested))}"

@@ -41,7 +41,10 @@ def jupyterlab(directory: Path) -> Iterator[str]:
         *(f"--IdentityProvider.token={token}", f"--notebook-dir={directory}"),
         "--LabApp.news_url=",
     ]
-    environment = {**os.environ, "JUPYTER_CONFIG_DIR": str(directory / ".config"), "JUPYTER_DATA_DIR": str(directory / ".data")}
+    settings = directory / ".settings"
+    _settle(settings)
+    own = {"JUPYTER_CONFIG_DIR": directory / ".config", "JUPYTER_DATA_DIR": directory / ".data", "JUPYTERLAB_SETTINGS_DIR": settings}
+    environment = {**os.environ, **{name: str(path) for name, path in own.items()}}
     with (directory / "jupyter.log").open("wb") as log:
         server = subprocess.Popen(command, stdout=log, stderr=log, env=environment, start_new_session=True)
         try:
@@ -56,6 +59,14 @@ def jupyterlab(directory: Path) -> Iterator[str]:
                 server.wait()
 
 
+def _settle(settings: Path) -> None:
+    """JupyterLab renders cells when they come into view, and asks about news; tests read all cells, and are asked nothing."""
+    for name, text in (("notebook-extension/tracker", '{"windowingMode": "none"}'), ("apputils-extension/notification", '{"fetchNews": "false"}')):
+        path = settings / "@jupyterlab" / f"{name}.jupyterlab-settings"
+        path.parent.mkdir(parents=True)
+        path.write_text(text)
+
+
 def _wait_for(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
     deadline = monotonic() + START_S
     while True:
@@ -65,12 +76,7 @@ def _wait_for(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
                 return
         except OSError:
             assert monotonic() < deadline, log.read_text()
-            server_pause(0.1)
-
-
-def server_pause(seconds: float) -> None:
-    """Let a moment pass between two looks."""
-    signal.sigtimedwait([], seconds)
+            signal.sigtimedwait([], 0.1)
 
 
 @contextmanager

@@ -1,0 +1,29 @@
+"""Notebooks in a real JupyterLab, in a real browser."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.browser.jupyter import chromium, jupyterlab
+from tests.browser.notebook_page import NotebookPage
+
+
+@pytest.fixture
+def open_notebook(tmp_path: Path) -> Iterator[Callable[[Path], NotebookPage]]:
+    """Opens a copy of a notebook. Screenshots go to the directory ``PSLAB_SCREENSHOTS``, else to the test's own."""
+    directory = tmp_path / "lab"
+    directory.mkdir()
+    pictures = Path(os.environ.get("PSLAB_SCREENSHOTS", tmp_path / "pictures")).resolve()
+    with jupyterlab(directory) as address, chromium() as page:
+
+        def opened(notebook: Path) -> NotebookPage:
+            (directory / notebook.name).write_bytes(notebook.read_bytes())
+            cells = sum(cell["cell_type"] == "code" for cell in json.loads(notebook.read_text())["cells"])
+            return NotebookPage(page, address.format(notebook.name), cells, pictures)
+
+        yield opened

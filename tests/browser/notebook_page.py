@@ -1,0 +1,97 @@
+"""A notebook in JupyterLab, as a person at a browser uses it: runs cells, waits for their prompts, reads their outputs."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+READY_MS = 60_000
+STDERR = "application/vnd.jupyter.stderr"  # JupyterLab renders errors as this, too
+READ_OUTPUTS = """cell => [...cell.querySelectorAll('.jp-OutputArea-output[data-mime-type]')].map(output => ({
+    mime: output.dataset.mimeType, text: output.innerText, images: output.querySelectorAll('img').length}))"""
+
+
+@dataclass(frozen=True)
+class Output:
+    """What a cell shows.
+
+    Attributes:
+        mime: its type, as JupyterLab renders it.
+        text: what a person reads of it.
+        images: how many images are in it.
+    """
+
+    mime: str
+    text: str
+    images: int
+
+
+class NotebookPage:
+    """One notebook that is open in a browser.
+
+    Args:
+        page: playwright's page.
+        url: the address of the notebook.
+        cells: how many code cells it has.
+        pictures: a directory for screenshots.
+    """
+
+    def __init__(self, page: Any, url: str, cells: int, pictures: Path) -> None:
+        self._page = page
+        self._pictures = pictures
+        self._cells = page.locator(".jp-Notebook .jp-CodeCell")
+        page.goto(url)
+        self._cells.nth(cells - 1).wait_for(timeout=READY_MS)
+        # the indicator at the notebook says "idle" before there is a kernel, and JupyterLab forgets a run that is asked for then
+        page.wait_for_selector(".jp-StatusBar-TextItem:has-text('| Idle')", timeout=READY_MS)
+
+    def __len__(self) -> int:
+        """Code cells of the notebook."""
+        return int(self._cells.count())
+
+    def prompt(self, cell: int) -> int | None:
+        """The number at a code cell; None before it has run, and while it runs."""
+        found = re.fullmatch(r"\[(\d+)\]:", self._cells.nth(cell).locator(".jp-InputPrompt").inner_text().strip())
+        return int(found[1]) if found else None
+
+    def run(self, cell: int, timeout: float = 60) -> list[Output]:
+        """Run a code cell, wait for its new prompt, and return what it shows."""
+        before = self.prompt(cell)
+        self._cells.nth(cell).locator(".cm-content").click()
+        self._page.keyboard.press("Control+Enter")
+        self._wait(cell, before, monotonic() + timeout)
+        return self.outputs(cell)
+
+    def run_all(self, timeout: float) -> None:
+        """Run all cells, as the menu does. The first that fails ends it."""
+        self._cells.first.locator(".cm-content").click()
+        self._page.click(".lm-MenuBar-itemLabel:text-is('Run')")
+        self._page.click(".lm-Menu-item[data-command='runmenu:run-all']")
+        deadline = monotonic() + timeout
+        for cell in range(len(self)):
+            self._wait(cell, None, deadline)
+            failed = [o.text for o in self.outputs(cell) if o.mime == STDERR]
+            assert not failed, f"code cell {cell}: {failed}"
+
+    def outputs(self, cell: int) -> list[Output]:
+        """What a code cell shows."""
+        return [Output(**found) for found in self._cells.nth(cell).evaluate(READ_OUTPUTS)]
+
+    def screenshot(self, name: str, cell: int | None = None) -> Path:
+        """A picture of the window, with a cell's output scrolled into view if one is given; returns its path."""
+        if cell is not None:
+            self._cells.nth(cell).locator(".jp-OutputArea").scroll_into_view_if_needed()
+        self._pictures.mkdir(parents=True, exist_ok=True)
+        path = self._pictures / f"{name}.png"
+        self._page.screenshot(path=str(path))
+        return path
+
+    def _wait(self, cell: int, before: int | None, deadline: float) -> None:
+        while (now := self.prompt(cell)) is None or now == before:
+            if monotonic() > deadline:
+                seen = self.screenshot("late")
+                raise AssertionError(f"code cell {cell} has not run; {self.outputs(cell)}; see {seen}")
+            self._page.wait_for_timeout(100)
