@@ -80,10 +80,15 @@ class HostProcess:
         return answer
 
     def close(self) -> None:
-        """End it: by the end of its input, and by force if that takes too long."""
+        """End it: by the end of its input, and by force if that takes too long. Where the caller is interrupted, it goes on without it."""
         self._closing = True
         if self._requests is not None:
             self._requests.close()
+        ending = threading.Thread(target=self._end, name="pslab cluster ends", daemon=True)
+        ending.start()
+        ending.join()
+
+    def _end(self) -> None:
         if self._process is not None:
             try:
                 self._process.wait(STOP_S)

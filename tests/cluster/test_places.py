@@ -60,7 +60,11 @@ class Dask:
         while found is None:
             found = re.search(r"Scheduler at:\s+(\S+)", scheduler.stderr.readline())
         self.address = found[1]
-        threading.Thread(target=scheduler.stderr.read, daemon=True).start()
+        drain = threading.Thread(target=scheduler.stderr.read, daemon=True)
+        drain.start()
+        stack.callback(scheduler.stderr.close)
+        stack.callback(drain.join, DEADLINE_S)
+        stack.callback(scheduler.kill)  # so that there is an end to read; it is waited for where it was begun
         for _ in range(workers):
             self.add_worker(cwd=ROOT)
 
