@@ -5,18 +5,15 @@ python benchmarks/between_graph.py
 
 from __future__ import annotations
 
-import os
-
-for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(_variable, "1")
-
 import multiprocessing
+import os
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
 import numpy as np
 from one_process import MODELS, HandWritten, rate
+from threadpoolctl import threadpool_limits
 
 from pslab.cluster import Cluster
 from pslab.data.datasets import digits
@@ -33,9 +30,10 @@ def alone(hidden: list[int], steps: int, queue: Any, barrier: Any) -> None:
     """Train by hand in this process; tell the rate."""
     data = digits()
     step = HandWritten(hidden).step
-    rate(step, data.x_train, data.y_train, steps // 10)
-    barrier.wait()
-    queue.put(rate(step, data.x_train, data.y_train, steps))
+    with threadpool_limits(1):
+        rate(step, data.x_train, data.y_train, steps // 10)
+        barrier.wait()
+        queue.put(rate(step, data.x_train, data.y_train, steps))
 
 
 def two_alone(hidden: list[int], steps: int) -> float:

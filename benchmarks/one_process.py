@@ -5,16 +5,12 @@ OMP_NUM_THREADS=1 python benchmarks/one_process.py
 
 from __future__ import annotations
 
-import os
-
-for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(_variable, "1")
-
 from collections.abc import Callable
 from itertools import pairwise
 from time import perf_counter
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 import pslab as tf
 from pslab.data.datasets import digits
@@ -93,4 +89,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with threadpool_limits(1):
+        main()

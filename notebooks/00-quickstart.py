@@ -51,15 +51,13 @@ lab.metrics()[["worker", "staleness", "divergence"]].groupby("worker").mean()
 # %pslab train --steps 100000
 
 # %%
-import asyncio
-
-await asyncio.sleep(1)
+await lab.until(step=4000)
 # %pslab mode --update sync
-await asyncio.sleep(1)
+await lab.until(step=5000)
 # %pslab mode --replication in-graph
-await asyncio.sleep(1)
+await lab.until(step=6000)
 # %pslab mode --update async
-await asyncio.sleep(1)
+await lab.until(step=7000)
 # %pslab pause
 
 # %%

@@ -335,12 +335,12 @@ class Lab:
             self._trainer.close()
             self._trainer = None
 
-    def _resized(self, scale: Callable[[], None]) -> None:
-        """Let ``scale`` change the cluster; a training moves along."""
+    def _resized(self, scale: Callable[[], None], workers: int) -> None:
+        """Let ``scale`` change the cluster to so many workers; a training moves along."""
         if self._trainer is None:
             scale()
         else:
-            self._trainer.resize(scale)
+            self._trainer.resize(scale, workers)
 
     def _job_or_sketch(self) -> Any:
         from pslab.train.plans import sketch

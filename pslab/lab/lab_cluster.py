@@ -16,10 +16,10 @@ class LabCluster:
 
     Args:
         leave: called before the cluster goes away: what trains on it is given up.
-        resized: called with the scaling itself, to be done while nothing trains.
+        resized: called with the scaling itself, to be done while nothing trains, and the number of workers there will be.
     """
 
-    def __init__(self, leave: Callable[[], None], resized: Callable[[Callable[[], None]], None]) -> None:
+    def __init__(self, leave: Callable[[], None], resized: Callable[[Callable[[], None], int], None]) -> None:
         self._leave = leave
         self._resized = resized
         self._cluster: Cluster | None = None
@@ -89,7 +89,7 @@ class LabCluster:
             if number is not None and number < 1:
                 raise UsageError(f"{name} must be at least 1, found {number}")
         if (ps or cluster.ps, workers or cluster.workers) != (cluster.ps, cluster.workers):
-            self._resized(lambda: cluster.scale(ps=ps, workers=workers))
+            self._resized(lambda: cluster.scale(ps=ps, workers=workers), workers or cluster.workers)
         return cluster.status()
 
     def kill(self, task: str) -> None:

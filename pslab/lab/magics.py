@@ -127,7 +127,13 @@ class PslabMagics(Magics):
         display(self.lab.plot(options.path))
 
     def _graph(self, options: argparse.Namespace) -> None:
-        print(self.lab.graph())
+        from IPython.display import display
+
+        from pslab.lab.graph_figure import graph_figure
+
+        plan = self.lab.graph()
+        display(graph_figure(plan))
+        print(plan)
 
     def _placement(self, options: argparse.Namespace) -> None:
         print(self.lab.placement())

@@ -64,12 +64,9 @@ class ReplicaGraph:
 
 def async_replica(job: Job, worker: int) -> ReplicaGraph:
     """A worker's graph where its gradient is applied as it comes, in the same message that brings it."""
-    replica = build_replica(job, worker)
+    arrival = _arrive(job, worker)
+    replica, stale, before = arrival.replica, arrival.staleness, arrival.before
     with replica.on_worker():
-        read_step, sent_step = _read_step()
-        stale = staleness(replica.global_step, sent_step)
-        before = _read_after(replica.variables, [g.op for g in replica.gradients])
-        distances = squared_distances(replica.reads, before)
         updates = replica.optimizer.update(zip(replica.gradients, replica.variables, strict=True))
         for update, old, variable in zip(updates, before, replica.variables, strict=True):
             update.op.add_control_input(old.op)
@@ -79,21 +76,18 @@ def async_replica(job: Job, worker: int) -> ReplicaGraph:
         with replica.graph.device(PS_0), replica.graph.control_dependencies([next_step]):
             granted, paused = try_claim(job.epoch_id), paused_time()
         pull, waiting = _pull(replica), _claim(replica, job.epoch_id)
-    return ReplicaGraph(replica, read_step, stale, next_step, updates, paused, distances, (), pull, granted, waiting)
+    return ReplicaGraph(replica, arrival.read_step, stale, next_step, updates, paused, arrival.distances, (), pull, granted, waiting)
 
 
 def sync_replica(job: Job, worker: int) -> ReplicaGraph:
     """A worker's graph where its gradient is gathered with the others', and the chief's token lets it read the result."""
-    replica = build_replica(job, worker)
+    arrival = _arrive(job, worker)
+    replica, stale, before = arrival.replica, arrival.staleness, arrival.before
     with replica.on_worker():
-        read_step, sent_step = _read_step()
-        stale = staleness(replica.global_step, sent_step)
-        before = _read_after(replica.variables, [g.op for g in replica.gradients])
-        distances = squared_distances(replica.reads, before)
         handed_in: list[Operation] = []
         for gradient, variable, old in zip(replica.gradients, replica.variables, before, strict=True):
             with replica.graph.colocate_with(variable.op):
-                op = accumulator_apply_gradient(_accumulator(job, variable), gradient, sent_step, worker)
+                op = accumulator_apply_gradient(_accumulator(job, variable), gradient, arrival.sent_step, worker)
             op.add_control_input(old.op)
             handed_in.append(op)
         mine = [stale.op, *(op for op in handed_in if op.device == replica.global_step.device)]
@@ -103,7 +97,7 @@ def sync_replica(job: Job, worker: int) -> ReplicaGraph:
                 paused = paused_time()
         after = _read_after(replica.variables, [token.op])
         pull = _pull(replica)
-    return ReplicaGraph(replica, read_step, stale, token, after, paused, distances, handed_in, pull, None, None)
+    return ReplicaGraph(replica, arrival.read_step, stale, token, after, paused, arrival.distances, handed_in, pull, None, None)
 
 
 @dataclass(frozen=True)
@@ -160,10 +154,27 @@ def _tokens(job: Job, worker: int) -> str:
     return f"{resources_of(job.epoch_id)}tokens_of_worker_{worker}"
 
 
-def _read_step() -> tuple[Tensor, Tensor]:
-    """A placeholder, and its value as one more tensor that travels with the gradients."""
-    read_step = placeholder(int64, [], name="read_step")
-    return read_step, identity(read_step)
+@dataclass(frozen=True)
+class _Arrival:
+    """A replica whose gradients have come to the ps, and what can be known there before anything is done with them."""
+
+    replica: Replica
+    read_step: Tensor
+    sent_step: Tensor
+    staleness: Tensor
+    before: Sequence[Tensor]
+    distances: Sequence[Tensor]
+
+
+def _arrive(job: Job, worker: int) -> _Arrival:
+    replica = build_replica(job, worker)
+    with replica.on_worker():
+        read_step = placeholder(int64, [], name="read_step")
+        sent_step = identity(read_step)  # as one more tensor that travels with the gradients
+        stale = staleness(replica.global_step, sent_step)
+        before = _read_after(replica.variables, [g.op for g in replica.gradients])
+        distances = squared_distances(replica.reads, before)
+    return _Arrival(replica, read_step, sent_step, stale, before, distances)
 
 
 def _read_after(variables: Sequence[Variable], ops: Sequence[Operation]) -> list[Tensor]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -14,39 +13,17 @@ from typing import Any
 import numpy as np
 
 from pslab.data.datasets import Dataset
-from pslab.errors import DeadlineExceededError, FailedPreconditionError, OpError, PslabError, UnavailableError, UsageError
+from pslab.errors import CancelledError, DeadlineExceededError, FailedPreconditionError, OpError, PslabError, UnavailableError, UsageError
 from pslab.trace.recorder import Records
 from pslab.train.crew import LOST_PATIENCE_S, PATIENCE_S, Crew, Tasks
 from pslab.train.job import Job
 from pslab.train.loop import LoopStatus
 from pslab.train.model import Model
 from pslab.train.strategy import Strategy
+from pslab.train.trainer_status import TrainerStatus
 
 LOOK_S = 0.1
 """Seconds between two looks at the tasks."""
-
-
-@dataclass(frozen=True)
-class TrainerStatus:
-    """How a training fares.
-
-    Attributes:
-        state: ``"idle"``, ``"running"``, ``"paused"``, ``"done"`` or ``"failed"``.
-        message: why it is paused or failed, or an empty string.
-        strategy: the mode in force.
-        global_step: updates that were made.
-        target_step: updates that are to be made.
-        loops: the loops of the tasks.
-        dropped: gradients in flight that changes of mode dropped.
-    """
-
-    state: str
-    message: str
-    strategy: Strategy
-    global_step: int
-    target_step: int
-    loops: tuple[LoopStatus, ...]
-    dropped: int
 
 
 class Trainer:
@@ -73,6 +50,7 @@ class Trainer:
         self._strategy = strategy if strategy is not None else Strategy()
         self._strategy.check(cluster.workers)
         self._dataset = dataset
+        self._batch_size = batch_size
         self._crew = Crew(cluster, dataset, model, _batch_size(batch_size, cluster.workers, dataset), data_seed)
         self._lock = threading.RLock()
         self._changed = threading.Condition()
@@ -180,6 +158,8 @@ class Trainer:
 
     def status(self) -> TrainerStatus:
         """How it fares now."""
+        with self._lock, suppress(UnavailableError, FailedPreconditionError):  # of a task that was lost, the last that was seen
+            self._loops = self._crew.inspect()
         loops = tuple(loop for statuses in self._loops.values() for loop in statuses) if self._crew.active else ()
         return TrainerStatus(self._state, self._message, self._strategy, self._crew.progress.global_step, self._target, loops, self._crew.dropped)
 
@@ -247,12 +227,19 @@ class Trainer:
             self._crew.look()
             self._set_state("idle")
 
-    def resize(self, scale: Callable[[], None]) -> None:
+    def resize(self, scale: Callable[[], None], workers: int) -> None:
         """Let ``scale`` change the cluster's tasks while nothing runs; the variables are spread over the new ps tasks.
 
+        Args:
+            scale: makes the change.
+            workers: how many workers there will be.
+
         Raises:
+            UsageError: the mode, or the batch size, does not fit so many workers; nothing was changed.
             PslabError: what ``scale`` raises; the training goes on as it was.
         """
+        self._strategy.check(workers)
+        _batch_size(self._batch_size, workers, self._dataset)
         with self._lock, tempfile.TemporaryDirectory(prefix="pslab-") as directory:
             state = self._state
             self._crew.end()
@@ -357,12 +344,19 @@ class Trainer:
             self._set_state("done")
 
     def _fail(self, loop: LoopStatus) -> None:
+        """A loop has failed: because a task was lost, or a ps came back without its parameters; else by its own fault."""
         assert loop.error is not None
-        if isinstance(loop.error, UnavailableError):
+        if isinstance(loop.error, UnavailableError | CancelledError) or not self._has_parameters():
             self._recover(loop.error)
             return
         self._crew.end(LOST_PATIENCE_S)
         self._set_state("paused", f"{loop.name}: {loop.error.message}")
+
+    def _has_parameters(self) -> bool:
+        try:
+            return bool(self._crew.ask("initialised"))
+        except UnavailableError:
+            return False
 
     def _recover(self, error: PslabError) -> None:
         """A task was lost. Workers come back and go on; a ps takes its parameters with it."""

@@ -180,13 +180,33 @@ def test_a_resize_spreads_the_variables_anew(start, tasks) -> None:
     trainer.train(10)
     trainer.wait(timeout=DEADLINE_S)
     before = trainer.parameters()
-    trainer.resize(lambda: tasks.scale(ps=3, workers=1))
+    trainer.resize(lambda: tasks.scale(ps=3, workers=1), workers=1)
     after = trainer.parameters()
     for name in before:
         np.testing.assert_array_equal(before[name], after[name])
     assert len(tasks.services["ps:2"]._server.task.variables) > 0
     trainer.train(10)
     assert trainer.wait(timeout=DEADLINE_S).global_step == 20
+
+
+def test_a_resize_that_the_mode_does_not_allow_changes_nothing(start, tasks) -> None:
+    trainer = start(Strategy(update=Sync(backup=1)))
+    trainer.train(MANY)
+    with pytest.raises(errors.UsageError, match="leaves no gradient to wait for with 1 workers"):
+        trainer.resize(lambda: tasks.scale(ps=1, workers=1), workers=1)
+    assert tasks.workers == 2
+    trainer.wait(step=trainer.status().global_step + 20, timeout=DEADLINE_S)
+    assert trainer.status().state == "running"
+
+
+def test_a_status_is_of_now(start) -> None:
+    trainer = start()
+    trainer.train(MANY)
+    first = trainer.status()
+    assert {loop.name for loop in first.loops} == {"worker:0", "worker:1"}
+    trainer.wait(step=first.global_step + 50, timeout=DEADLINE_S)
+    before = trainer.status().global_step
+    assert before <= trainer._crew.look().global_step <= trainer.status().global_step
 
 
 def nan_after_a_while(x, y):

@@ -1,0 +1,31 @@
+"""How a training fares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pslab.train.loop import LoopStatus
+from pslab.train.strategy import Strategy
+
+
+@dataclass(frozen=True)
+class TrainerStatus:
+    """How a training fares.
+
+    Attributes:
+        state: ``"idle"``, ``"running"``, ``"paused"``, ``"done"`` or ``"failed"``.
+        message: why it is paused or failed, or an empty string.
+        strategy: the mode in force.
+        global_step: updates that were made.
+        target_step: updates that are to be made.
+        loops: the loops of the tasks.
+        dropped: gradients in flight that changes of mode dropped.
+    """
+
+    state: str
+    message: str
+    strategy: Strategy
+    global_step: int
+    target_step: int
+    loops: tuple[LoopStatus, ...]
+    dropped: int
