@@ -1,6 +1,6 @@
 """One process: `Session.run(train_op)` of two MLPs against the same training written by hand in NumPy, in one run.
 
-OMP_NUM_THREADS=1 python benchmarks/one_process.py
+    python benchmarks/one_process.py
 """
 
 from __future__ import annotations

@@ -186,5 +186,11 @@ def _needs(op: Operation) -> list[Operation]:
 
 
 def _let_start_ride(part: Partition) -> Partition:
-    first = part.stages[0].receives[:1]
-    return replace(part, rides=first[0]) if first and first[0].source == part.master else part
+    """Where the first that a part does with others is to receive from the master, its start can come along with that."""
+    for stage in part.stages:
+        if stage.receives:
+            first = stage.receives[0]
+            return replace(part, rides=first) if first.source == part.master else part
+        if stage.sends or stage.waits:
+            break
+    return part

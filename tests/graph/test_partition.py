@@ -66,6 +66,27 @@ def test_a_push_that_is_answered_is_one_message_each_way_and_the_start_rides_in_
     assert part.fetches == (update.name,)
 
 
+def test_constants_on_the_ps_keep_no_start_from_riding() -> None:
+    with tf.device("/job:ps/task:0"):
+        v, rate = tf.Variable(1.0, name="v"), tf.constant(0.1)
+        x = tf.identity(tf.placeholder(tf.float32, [], name="x"))
+        with tf.device("/job:worker/task:0"):
+            gradient = tf.square(x)
+        update = v.assign_sub(gradient * rate)
+    plan = plan_of([update], [x])
+    assert plan.partitions["ps:0"].rides == plan.cuts[0]
+
+
+def test_a_part_that_must_speak_first_is_started_by_a_message_of_its_own() -> None:
+    with tf.device("/job:ps/task:0"):
+        v = tf.Variable(1.0, name="v")
+    doubled = v.value() * 2.0
+    update = v.assign(doubled)
+    part = plan_of([update]).partitions["ps:0"]
+    assert part.stages[0].sends
+    assert part.rides is None
+
+
 def test_a_blocking_op_ends_its_stage() -> None:
     from pslab.sync.ops import token_dequeue
 
