@@ -1,6 +1,8 @@
 """One process: `Session.run(train_op)` of two MLPs against the same training written by hand in NumPy, in one run.
 
     python benchmarks/one_process.py
+
+The rates are training steps per second on one thread each; the ratio is what counts.
 """
 
 from __future__ import annotations
