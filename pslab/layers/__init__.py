@@ -1,0 +1,1 @@
+"""Variables by name and scope, and the layers and cells made of them."""

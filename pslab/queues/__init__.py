@@ -1,0 +1,1 @@
+"""Queues as stateful ops, and the threads that fill them."""

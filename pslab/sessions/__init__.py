@@ -1,0 +1,1 @@
+"""Sessions that look after themselves: who initialises, who waits, who saves."""

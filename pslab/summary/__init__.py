@@ -1,0 +1,1 @@
+"""Summaries of a graph, written as event files that TensorBoard opens."""
