@@ -9,6 +9,11 @@ from pslab.lazy import facade
 __version__ = "0.1.0"
 
 _MODULES = {
+    "pslab.compat.app": ".",
+    "pslab.compat.call_forms": "concat histogram_summary image_summary scalar_summary split",
+    "pslab.compat.flags": ".",
+    "pslab.compat.gfile": ".",
+    "pslab.compat.logging": ".",
     "pslab.errors": ".",
     "pslab.nn": ".",
     "pslab.train": ".",
@@ -30,7 +35,7 @@ _MODULES = {
     "pslab.graph.ops.arrays": "cast fill one_hot ones ones_like range=range_ tile to_double to_float to_int32 to_int64 zeros zeros_like",
     "pslab.graph.ops.clip": "clip_by_global_norm clip_by_norm clip_by_value global_norm",
     "pslab.graph.ops.compare": ("equal greater greater_equal less less_equal logical_and logical_not logical_or logical_xor not_equal where"),
-    "pslab.graph.ops.joining": "concat pack split stack unpack unstack",
+    "pslab.graph.ops.joining": "stack unstack",
     "pslab.graph.ops.math": (
         "abs add add_n ceil cos div divide exp expm1 floor floordiv log log1p maximum minimum mod multiply negative pow reciprocal round rsqrt"
         " sign sin sqrt square squared_difference subtract truediv"

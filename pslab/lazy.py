@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 from collections.abc import Callable, Mapping
 
 
 def facade(package: str, modules: Mapping[str, str]) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
-    """``__getattr__``, ``__dir__`` and ``__all__`` of a package.
+    """``__getattr__``, ``__dir__`` and ``__all__`` of a package. A name it does not list is looked up among the historical ones.
 
     Args:
         package: its name.
@@ -23,16 +22,19 @@ def facade(package: str, modules: Mapping[str, str]) -> tuple[Callable[[str], ob
             else:
                 name, _, original = entry.partition("=")
                 where[name] = (module, original or name)
+    names = sorted(where)
 
     def get(name: str) -> object:
-        if name not in where:
-            close = difflib.get_close_matches(name, where, n=1)
-            raise AttributeError(f"{package} has no {name!r}" + (f"; did you mean {close[0]!r}?" if close else ""))
-        module, attribute = where[name]
-        found = importlib.import_module(module)
-        value = found if attribute is None else getattr(found, attribute)
+        if name.startswith("__"):  # what Python and its tools ask every module for
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        if name in where:
+            module, attribute = where[name]
+            found = importlib.import_module(module)
+            value = found if attribute is None else getattr(found, attribute)
+        else:
+            historical = importlib.import_module("pslab.compat.historical")
+            value = historical.look_up(f"{package}.{name}".partition(".")[2], names)
         setattr(importlib.import_module(package), name, value)
         return value
 
-    names = sorted(where)
     return get, lambda: names, names
