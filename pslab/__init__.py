@@ -55,6 +55,7 @@ _MODULES = {
         "Variable assign assign_add assign_sub global_variables global_variables_initializer is_variable_initialized local_variables local_variables_initializer"
         " trainable_variables variables_initializer"
     ),
+    "pslab.queues.queue": "FIFOQueue PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue",
     "pslab.runtime.config": "ConfigProto GPUOptions",
     "pslab.runtime.session": "InteractiveSession Session",
     "pslab.cluster": "Cluster",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -63,6 +64,10 @@ class OpDef:
     host_only: bool = False
 
 
+MODULES = ("pslab.graph.ops", "pslab.optim.ops", "pslab.queues.ops", "pslab.sync.claim_ops", "pslab.sync.ops")
+"""Where op types are registered. Modules above this one are known by name only, and imported when a type is asked for that is not registered yet:
+a task runs what other programs built."""
+
 _DEFS: dict[str, OpDef] = {}
 
 
@@ -80,12 +85,19 @@ def op_def(type: str) -> OpDef:
     Raises:
         NotFoundError: there is no such op type.
     """
-    try:
-        return _DEFS[type]
-    except KeyError:
-        raise NotFoundError(f"there is no op type {type!r}", "was this graph written by a newer version of pslab, or by another program?") from None
+    if type not in _DEFS:
+        _load()
+    if type not in _DEFS:
+        raise NotFoundError(f"there is no op type {type!r}", "was this graph written by a newer version of pslab, or by another program?")
+    return _DEFS[type]
 
 
 def registered() -> Iterator[OpDef]:
     """All op types, by name."""
+    _load()
     return iter(sorted(_DEFS.values(), key=lambda d: d.type))
+
+
+def _load() -> None:
+    for module in MODULES:
+        importlib.import_module(module)

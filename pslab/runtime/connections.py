@@ -28,9 +28,14 @@ class Connection:
 
 
 class Connections:
-    """A pool of connections by task. Each is used by one thread at a time."""
+    """A pool of connections by task. Each is used by one thread at a time.
+
+    Attributes:
+        cancellations: how often those in use were closed. A step that began before the last of these is given up, even if it needs no connection.
+    """
 
     def __init__(self, dial: Dial) -> None:
+        self.cancellations = 0
         self._dial = dial
         self._lock = threading.Lock()
         self._idle: defaultdict[str, list[Connection]] = defaultdict(list)
@@ -94,6 +99,7 @@ class Connections:
     def cancel(self) -> None:
         """Close the connections in use, so that their users fail."""
         with self._lock:
+            self.cancellations += 1
             busy = list(self._busy)
         for connection in busy:
             connection.channel.close()

@@ -137,7 +137,7 @@ class PreparedStep:
         """
         own = tuple(feeds[i] for i in self._fed[self.plan.master])
         if not self._remote:
-            values, times = drive(self._local, own, _ALONE, self._task.monitor)
+            values, times = drive(self._local, own, _Alone(self._connections), self._task.monitor)
             return self._result(feeds, {self.plan.master: (values, times)})
         return self._run_with_others(feeds, own)
 
@@ -199,6 +199,10 @@ def _borrows(name: str, task: str | None, plan: StepPlan) -> bool:
 class _Alone(Link):
     """The link of a step that has one task."""
 
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+        self._cancellations = connections.cancellations
+
     def send(self, cut: Any, arrays: Any) -> int:
         raise CancelledError(f"there is nobody to send {cut} to")
 
@@ -206,7 +210,4 @@ class _Alone(Link):
         raise CancelledError(f"there is nobody to receive {cut} from")
 
     def alive(self) -> bool:
-        return True
-
-
-_ALONE = _Alone()
+        return self._connections.cancellations == self._cancellations

@@ -6,9 +6,6 @@ from collections.abc import Callable, Collection
 from time import perf_counter_ns
 from typing import Any
 
-import pslab.graph.ops  # what another task sends may use any op
-import pslab.optim.ops
-import pslab.sync.ops  # noqa: F401
 from pslab.errors import CancelledError, UnavailableError
 from pslab.execution.compiler import Program
 from pslab.graph.plan import Cut, Partition

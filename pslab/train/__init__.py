@@ -8,6 +8,8 @@ _MODULES = {
     "pslab.optim.decay": "exponential_decay piecewise_constant polynomial_decay",
     "pslab.optim.global_step": "create_global_step get_global_step get_or_create_global_step global_step",
     "pslab.optim.optimizer": ("AdagradOptimizer AdamOptimizer GradientDescentOptimizer MomentumOptimizer Optimizer RMSPropOptimizer"),
+    "pslab.queues.coordinator": "Coordinator LooperThread",
+    "pslab.queues.queue_runner": "QueueRunner add_queue_runner start_queue_runners",
     "pslab.runtime.cluster_spec": "ClusterSpec",
     "pslab.runtime.server": "Server",
     "pslab.train.device_setter": "GreedyLoadBalancingStrategy byte_size_load_fn replica_device_setter",

@@ -1,0 +1,64 @@
+"""Queue runners, as TensorFlow documents them."""
+
+from __future__ import annotations
+
+import pytest
+
+import pslab as tf
+from pslab.errors import InvalidArgumentError, OutOfRangeError, UsageError
+
+
+@pytest.fixture(autouse=True)
+def graph():
+    with tf.Graph().as_default() as graph:
+        yield graph
+
+
+def test_an_input_that_ends_closes_the_queue_and_all_its_elements_can_be_had() -> None:
+    source = tf.FIFOQueue(20, tf.int32, shapes=[[]])
+    target = tf.FIFOQueue(3, tf.int32, shapes=[[]])
+    fill, end = source.enqueue_many([list(range(10))]), source.close()
+    tf.train.add_queue_runner(tf.train.QueueRunner(target, [target.enqueue(source.dequeue())] * 2))
+    take = target.dequeue()
+    coord = tf.train.Coordinator()
+    with tf.Session() as sess:
+        sess.run(fill)
+        sess.run(end)
+        threads = tf.train.start_queue_runners(sess, coord)
+        got = []
+        with pytest.raises(OutOfRangeError):
+            while True:
+                got.append(int(sess.run(take)))
+        coord.request_stop()
+        coord.join(threads)
+    assert sorted(got) == list(range(10))
+
+
+def test_an_error_reaches_the_coordinator_with_its_op() -> None:
+    queue = tf.FIFOQueue(3, tf.float32, shapes=[[]])
+    bad = queue.enqueue(tf.check_numerics(tf.log(tf.constant(-1.0)), "logarithm", name="careful"))
+    coord = tf.train.Coordinator()
+    with tf.Session() as sess:
+        threads = tf.train.QueueRunner(queue, [bad]).create_threads(sess, coord, start=True)
+        with pytest.raises(InvalidArgumentError, match="logarithm") as caught:
+            coord.join(threads)
+    assert caught.value.op == "careful"
+
+
+def test_a_stop_lets_those_go_who_wait_for_room() -> None:
+    queue = tf.FIFOQueue(1, tf.int32, shapes=[[]])
+    runner = tf.train.QueueRunner(queue, [queue.enqueue(1)])
+    coord = tf.train.Coordinator()
+    with tf.Session() as sess:
+        threads = runner.create_threads(sess, coord, start=True)
+        sess.run(queue.dequeue())
+        assert runner.create_threads(sess, coord) == []
+        coord.request_stop()
+        coord.join(threads, stop_grace_period_secs=20)
+
+
+def test_there_must_be_something_to_run() -> None:
+    with pytest.raises(UsageError, match="at least one"):
+        tf.train.QueueRunner(tf.FIFOQueue(1, tf.int32), [])
+    with pytest.raises(UsageError, match="need a session"):
+        tf.train.start_queue_runners()
