@@ -16,6 +16,7 @@ class GraphKeys:
     MOVING_AVERAGE_VARIABLES = "moving_average_variables"
     GLOBAL_STEP = "global_step"
     SUMMARIES = "summaries"
+    SUMMARY_OP = "summary_op"
     QUEUE_RUNNERS = "queue_runners"
     LOSSES = "losses"
     REGULARIZATION_LOSSES = "regularization_losses"
@@ -23,8 +24,18 @@ class GraphKeys:
     INIT_OP = "init_op"
     LOCAL_INIT_OP = "local_init_op"
     READY_OP = "ready_op"
+    READY_FOR_LOCAL_INIT_OP = "ready_for_local_init_op"
     SAVERS = "savers"
     UPDATE_OPS = "update_ops"
+    ACTIVATIONS = "activations"
+    ASSET_FILEPATHS = "asset_filepaths"
+    BIASES = "biases"
+    COND_CONTEXT = "cond_context"
+    EVAL_STEP = "eval_step"
+    METRIC_VARIABLES = "metric_variables"
+    TABLE_INITIALIZERS = "table_initializer"
+    WEIGHTS = "weights"
+    WHILE_CONTEXT = "while_context"
 
 
 class Collections:

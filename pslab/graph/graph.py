@@ -161,6 +161,10 @@ class Graph:
         """Forbid further ops."""
         self._finalized = True
 
+    def _unsafe_unfinalize(self) -> None:
+        """Allow further ops again."""
+        self._finalized = False
+
     @property
     def finalized(self) -> bool:
         """Whether `finalize` was called."""

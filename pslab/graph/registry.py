@@ -64,7 +64,15 @@ class OpDef:
     host_only: bool = False
 
 
-MODULES = ("pslab.graph.ops", "pslab.optim.ops", "pslab.queues.ops", "pslab.sync.claim_ops", "pslab.sync.ops")
+MODULES = (
+    "pslab.graph.ops",
+    "pslab.optim.ops",
+    "pslab.queues.ops",
+    "pslab.sessions.roster",
+    "pslab.summary.ops",
+    "pslab.sync.claim_ops",
+    "pslab.sync.ops",
+)
 """Where op types are registered. Modules above this one are known by name only, and imported when a type is asked for that is not registered yet:
 a task runs what other programs built."""
 

@@ -16,10 +16,15 @@ from pslab.graph.variables import Variable
 def get_global_step(graph: Graph | None = None) -> Variable | None:
     """The global step of ``graph`` (by default the default graph), or None if it has none.
 
+    It is the one in the collection ``GLOBAL_STEP``; where that is empty, the variable of the name ``global_step``.
+
     Raises:
         GraphError: the graph's collection ``GLOBAL_STEP`` has several.
     """
-    found = (graph or get_default_graph()).get_collection(GraphKeys.GLOBAL_STEP)
+    graph = graph or get_default_graph()
+    found = graph.get_collection(GraphKeys.GLOBAL_STEP)
+    if not found:
+        found = [v for v in graph.get_collection(GraphKeys.GLOBAL_VARIABLES) if v.op.name == "global_step"]
     if len(found) > 1:
         raise GraphError(f"the graph has {len(found)} global steps: {', '.join(v.name for v in found)}", "keep one in GraphKeys.GLOBAL_STEP")
     return found[0] if found else None

@@ -102,6 +102,10 @@ def _close(state: Any, name: str, xp: Any, *, pads: bool, **queue: Any) -> None:
     _queue(state, **queue).close()
 
 
+def _reopen(state: Any, name: str, xp: Any, *, pads: bool, **queue: Any) -> None:
+    _queue(state, **queue).reopen()
+
+
 def _size(state: Any, name: str, xp: Any, *, pads: bool, **queue: Any) -> Any:
     return np.asarray(_queue(state, **queue).size(), np.int32)
 
@@ -169,5 +173,6 @@ _register("QueueDequeue", _infer_dequeue, _dequeue, blocking=True)
 _register("QueueDequeueMany", _infer_dequeue_many, _dequeue_many, blocking=True)
 _register("QueueDequeueUpTo", _infer_dequeue_up_to, _dequeue_up_to, blocking=True)
 _register("QueueClose", lambda op: [], _close, signals=True)
+_register("QueueReopen", lambda op: [], _reopen, signals=True)
 _register("QueueSize", lambda op: [(int32, scalar())], _size)
 _register("QueueIsClosed", lambda op: [(bool_, scalar())], _is_closed)

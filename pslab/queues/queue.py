@@ -106,6 +106,10 @@ class QueueBase:
         """An op that closes the queue: nothing more goes in, what is in it can be taken out. Who waits to put something in is cancelled in any case."""
         return self._op("QueueClose", [], name or f"{self.name}_Close")
 
+    def reopen(self, name: str | None = None) -> Operation:
+        """An op that empties the queue and opens it, if it was closed: for the next program on the same servers. TensorFlow has no such op."""
+        return self._op("QueueReopen", [], name or f"{self.name}_Reopen")
+
     def size(self, name: str | None = None) -> Tensor:
         """The number of elements, an int32 scalar."""
         return self._op("QueueSize", [], name or f"{self.name}_Size").outputs[0]

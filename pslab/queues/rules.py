@@ -148,6 +148,13 @@ class Queue:
         """Take nothing more. What is in the queue can still be taken out."""
         self.closed = True
 
+    def reopen(self) -> None:
+        """Begin anew, empty."""
+        while len(self._order):
+            self._order.take()
+        self._wanted = 0
+        self.closed = False
+
     def _take(self, asked: int, count: int) -> Any:
         missing = count + (0 if self.closed else self._least) - len(self._order)
         if missing > 0 and self.closed:

@@ -1,0 +1,391 @@
+"""The supervisor of a worker: it initialises or waits, saves, summarises, and ends all threads together (TensorFlow 1's ``tf.train.Supervisor``)."""
+
+from __future__ import annotations
+
+import logging
+import os
+import secrets
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from time import monotonic
+from typing import Any
+
+from pslab.checkpoint.saver import Saver
+from pslab.errors import CancelledError, UnavailableError, UsageError
+from pslab.graph.collections import GraphKeys
+from pslab.graph.defaults import get_default_graph
+from pslab.graph.graph import Graph
+from pslab.graph.ops.sources import group
+from pslab.graph.ops.uninitialized import report_uninitialized_variables
+from pslab.graph.variables import global_variables, global_variables_initializer, local_variables, local_variables_initializer
+from pslab.optim.global_step import get_global_step
+from pslab.queues.coordinator import Coordinator, LooperThread
+from pslab.queues.queue_runner import QueueRunner
+from pslab.runtime.config import ConfigProto
+from pslab.runtime.session import Session
+from pslab.sessions.roster import RosterOps
+from pslab.sessions.session_manager import SessionManager
+from pslab.summary import FileWriter, merge_all
+
+_log = logging.getLogger("pslab.program")
+_END = (CancelledError, UnavailableError)
+"""What a service's run raises when the session is closed, or its task is lost: the program's own run tells of that."""
+
+
+class Supervisor:
+    """Looks after a training.
+
+    Args:
+        graph: the graph; the default one if None. It is made final.
+        ready_op: names what is not initialised; by default all global variables without value.
+        ready_for_local_init_op: the same, before ``local_init_op`` may run.
+        is_chief: whether this worker initialises, saves and summarises.
+        init_op: initialises the model; all global variables by default.
+        init_feed_dict: fed to it.
+        local_init_op: initialises what belongs to this task; all local variables by default.
+        logdir: where checkpoints and summaries go; None for none.
+        summary_op: the summaries; all, merged, by default; None lets the program write its own.
+        saver: saves and restores; a `Saver` of all global variables by default; None for none.
+        global_step: the global step; that of the graph by default.
+        save_summaries_secs: seconds between two summaries; 0 for never.
+        save_model_secs: seconds between two checkpoints; 0 for never.
+        recovery_wait_secs: seconds between two looks at a ``ready_op`` of the program's own.
+        stop_grace_secs: seconds that the threads have at the end.
+        checkpoint_basename: name of the checkpoints before the step.
+        session_manager: makes the sessions.
+        summary_writer: writes the summaries; a `FileWriter` in ``logdir`` by default.
+        init_fn: called as ``init_fn(session)`` after ``init_op``.
+        local_init_run_options: accepted.
+    """
+
+    USE_DEFAULT: Any = 0
+    """Stands for what is not given, where None means "none"."""
+
+    def __init__(
+        self,
+        graph: Graph | None = None,
+        ready_op: Any = USE_DEFAULT,
+        ready_for_local_init_op: Any = USE_DEFAULT,
+        is_chief: bool = True,
+        init_op: Any = USE_DEFAULT,
+        init_feed_dict: dict[Any, Any] | None = None,
+        local_init_op: Any = USE_DEFAULT,
+        logdir: str | None = None,
+        summary_op: Any = USE_DEFAULT,
+        saver: Any = USE_DEFAULT,
+        global_step: Any = USE_DEFAULT,
+        save_summaries_secs: float = 120,
+        save_model_secs: float = 600,
+        recovery_wait_secs: float = 30,
+        stop_grace_secs: float = 120,
+        checkpoint_basename: str = "model.ckpt",
+        session_manager: SessionManager | None = None,
+        summary_writer: Any = USE_DEFAULT,
+        init_fn: Callable[[Session], Any] | None = None,
+        local_init_run_options: Any = None,
+    ) -> None:
+        self._graph = graph if graph is not None else get_default_graph()
+        self._is_chief = is_chief
+        self._logdir = logdir
+        self._save_path = os.path.join(logdir, checkpoint_basename) if logdir else None
+        self._coord = Coordinator()
+        self._stop_grace_secs = stop_grace_secs
+        self._save_model_secs = save_model_secs
+        self._save_summaries_secs = save_summaries_secs
+        self._init_feed_dict = init_feed_dict
+        self._init_fn = init_fn
+        self._session: Session | None = None
+        with self._graph.as_default():
+            self._init_op = self._given(init_op, GraphKeys.INIT_OP, global_variables_initializer)
+            self._ready_op = self._given(ready_op, GraphKeys.READY_OP, lambda: report_uninitialized_variables(global_variables()))
+            self._ready_for_local_init_op = self._given(ready_for_local_init_op, GraphKeys.READY_FOR_LOCAL_INIT_OP, lambda: None)
+            self._local_init_op = self._given(local_init_op, GraphKeys.LOCAL_INIT_OP, _local_init)
+            self._summary_op = self._given(summary_op, GraphKeys.SUMMARY_OP, merge_all)
+            self._saver: Saver | None = self._given(saver, GraphKeys.SAVERS, lambda: Saver() if global_variables() else None)
+            self._global_step = get_global_step() if _default(global_step) else global_step
+            self._roster = _roster(self._graph)
+        self._writer: FileWriter | None = None
+        if not _default(summary_writer):
+            self._writer = summary_writer
+        elif is_chief and logdir:
+            self._writer = FileWriter(logdir)
+        self._session_manager = session_manager or SessionManager(
+            local_init_op=self._local_init_op,
+            ready_op=self._ready_op,
+            ready_for_local_init_op=self._ready_for_local_init_op,
+            graph=self._graph,
+            recovery_wait_secs=recovery_wait_secs,
+            roster=self._roster,
+        )
+        self._graph.finalize()
+
+    def _given(self, value: Any, collection: str, make: Callable[[], Any]) -> Any:
+        """``value``, or by default the first in a collection, or what ``make`` makes, which is put there."""
+        if not _default(value):
+            return value
+        found = self._graph.get_collection(collection)
+        if found:
+            return found[0]
+        made = make()
+        if made is not None:
+            self._graph.add_to_collection(collection, made)
+        return made
+
+    # What it is made of
+
+    @property
+    def is_chief(self) -> bool:
+        """Whether this worker initialises, saves and summarises."""
+        return self._is_chief
+
+    @property
+    def session_manager(self) -> SessionManager:
+        """What makes the sessions."""
+        return self._session_manager
+
+    @property
+    def coord(self) -> Coordinator:
+        """The coordinator of all threads."""
+        return self._coord
+
+    @property
+    def init_op(self) -> Any:
+        """Initialises the model."""
+        return self._init_op
+
+    @property
+    def init_feed_dict(self) -> dict[Any, Any] | None:
+        """Fed to it."""
+        return self._init_feed_dict
+
+    @property
+    def ready_op(self) -> Any:
+        """Names what is not initialised."""
+        return self._ready_op
+
+    @property
+    def ready_for_local_init_op(self) -> Any:
+        """The same, before the local init op may run."""
+        return self._ready_for_local_init_op
+
+    @property
+    def local_init_op(self) -> Any:
+        """Initialises what belongs to this task."""
+        return self._local_init_op
+
+    @property
+    def summary_op(self) -> Any:
+        """The summaries."""
+        return self._summary_op
+
+    @property
+    def summary_writer(self) -> FileWriter | None:
+        """Writes them; None for one who is not the chief."""
+        return self._writer
+
+    @property
+    def saver(self) -> Saver | None:
+        """Saves and restores."""
+        return self._saver
+
+    @property
+    def save_path(self) -> str | None:
+        """Where checkpoints go, but for the step."""
+        return self._save_path
+
+    @property
+    def save_model_secs(self) -> float:
+        """Seconds between two checkpoints."""
+        return self._save_model_secs
+
+    @property
+    def save_summaries_secs(self) -> float:
+        """Seconds between two summaries."""
+        return self._save_summaries_secs
+
+    @property
+    def global_step(self) -> Any:
+        """The global step, or None."""
+        return self._global_step
+
+    # What it does
+
+    def prepare_or_wait_for_session(
+        self, master: str = "", config: ConfigProto | None = None, wait_for_checkpoint: bool = False, max_wait_secs: float = 7200, start_standard_services: bool = True
+    ) -> Session:
+        """A session on a model that is ready: for the chief restored or initialised, for the others when the chief has done that.
+
+        Args:
+            master: where it runs.
+            config: its options.
+            wait_for_checkpoint: let the chief wait until there is a checkpoint.
+            max_wait_secs: seconds to wait.
+            start_standard_services: start the queue runners, and for the chief what saves and summarises.
+        """
+        self._coord.clear_stop()
+        if self._writer is not None:
+            self._writer.reopen()
+        if self._is_chief:
+            sess = self._session_manager.prepare_session(
+                master,
+                init_op=self._init_op,
+                saver=self._saver,
+                checkpoint_dir=self._logdir,
+                wait_for_checkpoint=wait_for_checkpoint,
+                max_wait_secs=max_wait_secs,
+                config=config,
+                init_feed_dict=self._init_feed_dict,
+                init_fn=self._init_fn,
+            )
+            if self._writer is not None:
+                self._writer.add_graph(self._graph)
+            self._session_manager.announce(sess)
+            if start_standard_services:
+                self.start_standard_services(sess)
+        else:
+            sess = self._session_manager.wait_for_session(master, config=config, max_wait_secs=max_wait_secs)
+        self._session = sess
+        if start_standard_services:
+            self.start_queue_runners(sess)
+        return sess
+
+    @contextmanager
+    def managed_session(
+        self, master: str = "", config: ConfigProto | None = None, start_standard_services: bool = True, close_summary_writer: bool = True
+    ) -> Iterator[Session]:
+        """A session for the length of a block. At its end all threads are stopped; an error in it, or in one of them, is raised."""
+        try:
+            sess = self.prepare_or_wait_for_session(master=master, config=config, start_standard_services=start_standard_services)
+            with sess.as_default():
+                yield sess
+        except Exception as error:
+            self.request_stop(error)
+        finally:
+            try:
+                self.stop(close_summary_writer=close_summary_writer)
+            finally:
+                if self._session is not None:
+                    self._session.close()
+
+    def start_standard_services(self, sess: Session) -> list[threading.Thread]:
+        """Start what saves and summarises, in threads.
+
+        Raises:
+            RuntimeError: this is not the chief.
+        """
+        if not self._is_chief:
+            raise RuntimeError("Only chief supervisor can start standard services. Because only chief supervisors can write events.")
+        if not self._logdir:
+            _log.warning("Standard services need a 'logdir' passed to the SessionManager")
+            return []
+        threads = []
+        if self._save_summaries_secs and self._writer is not None and self._summary_op is not None:
+            threads.append(self.loop(self._save_summaries_secs, self._summarise, (sess,)))
+        if self._save_summaries_secs and self._writer is not None and self._global_step is not None:
+            threads.append(self.loop(self._save_summaries_secs, _StepRate(self, sess)))
+        if self._saver is not None and self._save_model_secs:
+            threads.append(self.loop(self._save_model_secs, self._save, (sess,)))
+        return threads
+
+    def start_queue_runners(self, sess: Session, queue_runners: Sequence[QueueRunner] | None = None) -> list[threading.Thread]:
+        """Start the threads of queue runners; of those in the graph if None."""
+        runners = self._graph.get_collection(GraphKeys.QUEUE_RUNNERS) if queue_runners is None else queue_runners
+        return [thread for qr in runners for thread in qr.create_threads(sess, coord=self._coord, daemon=True, start=True)]
+
+    def loop(
+        self, timer_interval_secs: float | None, target: Callable[..., Any], args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
+    ) -> LooperThread:
+        """A thread that calls a function every so many seconds until the end. Its session may be closed under it."""
+
+        def turn(*positional: Any, **named: Any) -> None:
+            try:
+                target(*positional, **named)
+            except _END:
+                self._coord.request_stop()
+
+        thread = LooperThread(self._coord, timer_interval_secs, target=turn, args=args, kwargs=kwargs)
+        thread.start()
+        return thread
+
+    def summary_computed(self, sess: Session, summary: Any, global_step: int | None = None) -> None:
+        """Write a summary that the program has computed.
+
+        Raises:
+            RuntimeError: there is no ``logdir``.
+        """
+        if self._writer is None:
+            raise RuntimeError("Writing a summary requires a summary writer.")
+        if global_step is None and self._global_step is not None:
+            global_step = int(sess.run(self._global_step))
+        self._writer.add_summary(summary, global_step)
+
+    def should_stop(self) -> bool:
+        """Whether the training is to end."""
+        return self._coord.should_stop()
+
+    def request_stop(self, ex: BaseException | None = None) -> None:
+        """Ask all threads to end; ``ex`` is raised by `stop`."""
+        self._coord.request_stop(ex)
+
+    def wait_for_stop(self) -> None:
+        """Wait until somebody asks for the end."""
+        self._coord.wait_for_stop()
+
+    def stop(self, threads: Sequence[threading.Thread] | None = None, close_summary_writer: bool = True, ignore_live_threads: bool = False) -> None:
+        """End all threads. The chief saves first; with the chief gone, so does the last to leave.
+
+        Args:
+            threads: further threads to wait for.
+            close_summary_writer: whether the summaries' file is closed.
+            ignore_live_threads: whether threads that do not end are no error.
+
+        Raises:
+            Exception: what a thread reported.
+        """
+        self._coord.request_stop()
+        try:
+            self._coord.join(threads, stop_grace_period_secs=self._stop_grace_secs, ignore_live_threads=ignore_live_threads)
+        finally:
+            if close_summary_writer and self._writer is not None:
+                self._writer.close()
+
+    def _summarise(self, sess: Session) -> None:
+        self.summary_computed(sess, sess.run(self._summary_op))
+
+    def _save(self, sess: Session) -> None:
+        if self._saver is not None and self._save_path is not None:
+            self._saver.save(sess, self._save_path, global_step=self._global_step)
+
+
+class _StepRate:
+    """Writes how many global steps there are per second."""
+
+    def __init__(self, sv: Supervisor, sess: Session) -> None:
+        self._sv = sv
+        self._sess = sess
+        self._last: tuple[float, int] | None = None
+
+    def __call__(self) -> None:
+        now, step = monotonic(), int(self._sess.run(self._sv.global_step))
+        if self._last is not None and now > self._last[0] and self._sv.summary_writer is not None:
+            rate = (step - self._last[1]) / (now - self._last[0])
+            _log.info("%s/sec: %g", self._sv.global_step.op.name, rate)
+            self._sv.summary_writer.add_scalar(f"{self._sv.global_step.op.name}/sec", rate, step)
+        self._last = now, step
+
+
+def _default(value: Any) -> bool:
+    return value is Supervisor.USE_DEFAULT or (isinstance(value, int) and value == 0)
+
+
+def _local_init() -> Any:
+    return group(local_variables_initializer(), name="init_local") if local_variables() else None
+
+
+def _roster(graph: Graph) -> RosterOps | None:
+    shared = graph.get_collection(GraphKeys.GLOBAL_VARIABLES)
+    if not shared:
+        return None
+    step = get_global_step(graph)
+    return RosterOps(step if step is not None else shared[0], shared, secrets.token_hex(8))
