@@ -69,6 +69,7 @@ MODULES = (
     "pslab.optim.ops",
     "pslab.queues.ops",
     "pslab.sessions.roster",
+    "pslab.summary.ops",
     "pslab.sync.claim_ops",
     "pslab.sync.ops",
 )
