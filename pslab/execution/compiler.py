@@ -31,6 +31,7 @@ class Program:
     Attributes:
         partition: what it was compiled from.
         source: the Python source of the generator function.
+        file: the name that Python knows the source by.
     """
 
     def __init__(self, partition: Partition, source: str, start: Callable[[Iterable[Any]], Steps], lines: dict[int, Node], file: str) -> None:
@@ -38,7 +39,11 @@ class Program:
         self.source = source
         self.start = start
         self._lines = lines
-        self._file = file
+        self.file = file
+
+    def node_at(self, line: int) -> Node | None:
+        """The op that a line of the source runs, or None."""
+        return self._lines.get(line)
 
     def explain(self, error: Exception) -> Exception:
         """The error to report for ``error``, which came out of this program: with the op's name, device and origin where it happened in one."""
@@ -57,7 +62,7 @@ class Program:
     def _node_of(self, error: Exception) -> Node | None:
         trace = error.__traceback__
         while trace is not None:
-            if trace.tb_frame.f_code.co_filename == self._file:
+            if trace.tb_frame.f_code.co_filename == self.file:
                 return self._lines.get(trace.tb_lineno)
             trace = trace.tb_next
         return None

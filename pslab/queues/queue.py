@@ -198,7 +198,9 @@ class PaddingFIFOQueue(QueueBase):
 
     _pads = True
 
-    def __init__(self, capacity: int, dtypes: Any, shapes: Any, names: Any = None, shared_name: str | None = None, name: str = "padding_fifo_queue") -> None:
+    def __init__(
+        self, capacity: int, dtypes: Any, shapes: Any, names: Any = None, shared_name: str | None = None, name: str = "padding_fifo_queue"
+    ) -> None:
         super().__init__(capacity, dtypes, shapes, names, shared_name, name)
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Sequence
+from time import monotonic
 from types import TracebackType
 from typing import Any
 
@@ -21,6 +23,8 @@ from pslab.sessions.scaffold import Scaffold
 _log = logging.getLogger("pslab.program")
 _LOST = (AbortedError, UnavailableError)
 """What a run raises when a task was lost; a new session may find it back."""
+_RECOVERY_S = 120.0
+_RETRY_S = 1.0
 
 
 class StepContext:
@@ -80,7 +84,8 @@ class SingularMonitoredSession:
         self._create()
 
     def _create(self) -> None:
-        """Make a session; where tasks are lost meanwhile, again."""
+        """Make a session; where tasks are lost meanwhile, again and again for a while."""
+        deadline = monotonic() + _RECOVERY_S
         while True:
             try:
                 self._coord = Coordinator()
@@ -91,9 +96,10 @@ class SingularMonitoredSession:
                 self._creator.begun(self._sess)
             except _LOST as error:
                 self._drop()
-                if not self._recovers:
+                if not self._recovers or monotonic() > deadline:
                     raise
-                _log.info("An error was raised while a session was being created: %s. A new one is made.", error)
+                _log.info("No session can be made yet: %s", error)
+                time.sleep(_RETRY_S)
             except BaseException:
                 self._drop()
                 raise

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import logging
 import os
-import secrets
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from time import monotonic
 from typing import Any
 
 from pslab.checkpoint.saver import Saver
-from pslab.errors import CancelledError, UnavailableError, UsageError
+from pslab.errors import CancelledError, UnavailableError
 from pslab.graph.collections import GraphKeys
 from pslab.graph.defaults import get_default_graph
 from pslab.graph.graph import Graph
@@ -24,9 +23,10 @@ from pslab.queues.coordinator import Coordinator, LooperThread
 from pslab.queues.queue_runner import QueueRunner
 from pslab.runtime.config import ConfigProto
 from pslab.runtime.session import Session
-from pslab.sessions.roster import RosterOps
+from pslab.sessions.scaffold import roster_of
 from pslab.sessions.session_manager import SessionManager
-from pslab.summary import FileWriter, merge_all
+from pslab.summary.ops import merge_all
+from pslab.summary.writer import FileWriter
 
 _log = logging.getLogger("pslab.program")
 _END = (CancelledError, UnavailableError)
@@ -104,7 +104,7 @@ class Supervisor:
             self._summary_op = self._given(summary_op, GraphKeys.SUMMARY_OP, merge_all)
             self._saver: Saver | None = self._given(saver, GraphKeys.SAVERS, lambda: Saver() if global_variables() else None)
             self._global_step = get_global_step() if _default(global_step) else global_step
-            self._roster = _roster(self._graph)
+            self._roster = roster_of(self._graph)
         self._writer: FileWriter | None = None
         if not _default(summary_writer):
             self._writer = summary_writer
@@ -212,7 +212,12 @@ class Supervisor:
     # What it does
 
     def prepare_or_wait_for_session(
-        self, master: str = "", config: ConfigProto | None = None, wait_for_checkpoint: bool = False, max_wait_secs: float = 7200, start_standard_services: bool = True
+        self,
+        master: str = "",
+        config: ConfigProto | None = None,
+        wait_for_checkpoint: bool = False,
+        max_wait_secs: float = 7200,
+        start_standard_services: bool = True,
     ) -> Session:
         """A session on a model that is ready: for the chief restored or initialised, for the others when the chief has done that.
 
@@ -268,7 +273,7 @@ class Supervisor:
                 if self._session is not None:
                     self._session.close()
 
-    def start_standard_services(self, sess: Session) -> list[threading.Thread]:
+    def start_standard_services(self, sess: Session) -> Sequence[threading.Thread]:
         """Start what saves and summarises, in threads.
 
         Raises:
@@ -346,9 +351,22 @@ class Supervisor:
         self._coord.request_stop()
         try:
             self._coord.join(threads, stop_grace_period_secs=self._stop_grace_secs, ignore_live_threads=ignore_live_threads)
+            self._leave()
         finally:
             if close_summary_writer and self._writer is not None:
                 self._writer.close()
+
+    def _leave(self) -> None:
+        """Go from the roster; save, if nobody else will."""
+        session, self._session = self._session, None
+        if session is None:
+            return
+        with ExitStack() as closing:
+            if session.closed:
+                session = closing.enter_context(Session(session.target, self._graph, session.config))
+            others = self._session_manager.leave(session)
+            if others == 0 or (others is not None and self._is_chief):
+                self._save(session)
 
     def _summarise(self, sess: Session) -> None:
         self.summary_computed(sess, sess.run(self._summary_op))
@@ -381,11 +399,3 @@ def _default(value: Any) -> bool:
 
 def _local_init() -> Any:
     return group(local_variables_initializer(), name="init_local") if local_variables() else None
-
-
-def _roster(graph: Graph) -> RosterOps | None:
-    shared = graph.get_collection(GraphKeys.GLOBAL_VARIABLES)
-    if not shared:
-        return None
-    step = get_global_step(graph)
-    return RosterOps(step if step is not None else shared[0], shared, secrets.token_hex(8))

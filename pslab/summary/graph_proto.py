@@ -27,6 +27,8 @@ _NUMBERS = {
     "uint64": 23,
 }
 """``DataType`` numbers of ``types.proto``."""
+_SMALL = 16
+"""Elements up to which a constant is shown."""
 
 
 def graph_proto(graph: Graph) -> Any:
@@ -55,26 +57,26 @@ def _node(op: Operation) -> Any:
 
 
 def _attr(value: object) -> Any:
+    """A plain attribute; None for what a picture of the graph does without."""
     from tensorboardX.proto.attr_value_pb2 import AttrValue
 
+    fields: dict[str, Any] = {}
     match value:
         case bool():
-            return AttrValue(b=value)
+            fields["b"] = value
         case int() if -(2**63) <= value < 2**63:
-            return AttrValue(i=value)
+            fields["i"] = value
         case float():
-            return AttrValue(f=value)
-        case str():
-            return AttrValue(s=value.encode())
-        case bytes():
-            return AttrValue(s=value)
+            fields["f"] = value
+        case str() | bytes():
+            fields["s"] = value.encode() if isinstance(value, str) else value
         case DType():
-            return AttrValue(type=_NUMBERS[value.name])
+            fields["type"] = _NUMBERS[value.name]
         case TensorShape():
-            return AttrValue(shape=_shape(value))
-        case np.ndarray() if value.size <= 16 and value.dtype.kind in "fiub":
-            return AttrValue(s=np.array2string(value).encode())
-    return None
+            fields["shape"] = _shape(value)
+        case np.ndarray() if value.size <= _SMALL and value.dtype.kind in "fiub":
+            fields["s"] = np.array2string(value).encode()
+    return AttrValue(**fields) if fields else None
 
 
 def _shape(shape: TensorShape) -> Any:

@@ -110,7 +110,9 @@ def _infer_summary(op: Operation) -> infer.Inferred:
 
 def _infer_scalar(op: Operation) -> infer.Inferred:
     if op.inputs[0].shape.num_elements() not in {None, 1}:
-        raise ShapeError(f"a scalar summary is of one number; {op.inputs[0].name} has shape {op.inputs[0].shape}", "use reduce_mean, or summary.histogram")
+        raise ShapeError(
+            f"a scalar summary is of one number; {op.inputs[0].name} has shape {op.inputs[0].shape}", "use reduce_mean, or summary.histogram"
+        )
     return _infer_summary(op)
 
 

@@ -12,6 +12,19 @@ _MODULES = {
     "pslab.queues.queue_runner": "QueueRunner add_queue_runner start_queue_runners",
     "pslab.runtime.cluster_spec": "ClusterSpec",
     "pslab.runtime.server": "Server",
+    "pslab.sessions.creators": "ChiefSessionCreator SessionCreator WorkerSessionCreator",
+    "pslab.sessions.hook": "SessionRunArgs SessionRunContext SessionRunHook SessionRunValues",
+    "pslab.sessions.hooks": (
+        "FeedFnHook FinalOpsHook GlobalStepWaiterHook LoggingTensorHook NanLossDuringTrainingError NanTensorHook StopAtStepHook"
+    ),
+    "pslab.sessions.monitored_session": "MonitoredSession SingularMonitoredSession",
+    "pslab.sessions.saving_hooks": "CheckpointSaverHook CheckpointSaverListener StepCounterHook SummarySaverHook",
+    "pslab.sessions.scaffold": "Scaffold",
+    "pslab.sessions.session_manager": "SessionManager",
+    "pslab.sessions.supervisor": "Supervisor",
+    "pslab.sessions.sync_replicas": "SyncReplicasOptimizer",
+    "pslab.sessions.timer": "SecondOrStepTimer",
+    "pslab.sessions.training_session": "MonitoredTrainingSession",
     "pslab.train.device_setter": "GreedyLoadBalancingStrategy byte_size_load_fn replica_device_setter",
 }
 

@@ -1,0 +1,79 @@
+"""The process of one task: ``python -m pslab.run.child [--tensorflow] SCRIPT ARGS…``.
+
+Its standard input is its tie to the launcher. A line ``end`` says that the workers are done, which ends a server's ``join()``. At its end, whatever the
+reason, the launcher is gone, and so is this process with all that it has started.
+"""
+
+from __future__ import annotations
+
+import os
+import runpy
+import signal
+import sys
+import threading
+import traceback
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO
+
+END = b"end\n"
+
+
+def main() -> int:
+    """Run the program; returns its exit status."""
+    _hold_on()
+    as_tensorflow, script, arguments = sys.argv[1] == "--tensorflow", *_script_and_arguments(sys.argv[1:])
+    if as_tensorflow:
+        from pslab.compat import alias
+
+        alias.install()
+    sys.argv = [script, *arguments]
+    sys.path[0] = str(Path(script).resolve().parent)
+    try:
+        runpy.run_path(script, run_name="__main__")
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
+    except Exception as error:
+        _report(error, script)
+        return 1
+    return 0
+
+
+def _script_and_arguments(given: list[str]) -> tuple[str, list[str]]:
+    rest = given[1:] if given[0] == "--tensorflow" else given
+    return rest[0], rest[1:]
+
+
+def _hold_on() -> None:
+    """Watch the tie in a thread; the program itself reads nothing from it."""
+    tie = os.fdopen(os.dup(0), "rb")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    threading.Thread(target=_watch, args=(tie,), name="pslab-tie", daemon=True).start()
+
+
+def _watch(tie: BinaryIO) -> None:
+    for line in tie:
+        if line == END:
+            from pslab.runtime.server import end_joining
+
+            end_joining()
+    os.killpg(0, signal.SIGKILL)
+
+
+def _report(error: Exception, script: str) -> None:
+    """Print the traceback from the program on, without what started it."""
+    from pslab.run.source import python_2_hint
+
+    hint = python_2_hint(error)
+    if hint is not None:
+        error.add_note(hint)
+    trace: TracebackType | None = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code.co_filename != script:
+        trace = trace.tb_next
+    traceback.print_exception(error.with_traceback(trace if trace is not None else error.__traceback__))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
