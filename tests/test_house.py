@@ -48,7 +48,7 @@ def test_every_name_of_a_facade_is_there(package: str) -> None:
 
 
 def test_a_name_that_is_not_there_names_the_nearest() -> None:
-    with pytest.raises(AttributeError, match="pslab has no tf.reduce_men; did you mean tf.reduce_mean"):
+    with pytest.raises(AttributeError, match=r"pslab has no tf\.reduce_men; did you mean tf\.reduce_mean\?"):
         pslab.reduce_men  # noqa: B018
 
 

@@ -64,6 +64,7 @@ def _watch(tie: BinaryIO) -> None:
 
 def _report(error: Exception, script: str) -> None:
     """Print the traceback from the program on, without what started it."""
+    from pslab.errors import PslabError
     from pslab.run.source import python_2_hint
 
     hint = python_2_hint(error)
@@ -72,7 +73,20 @@ def _report(error: Exception, script: str) -> None:
     trace: TracebackType | None = error.__traceback__
     while trace is not None and trace.tb_frame.f_code.co_filename != script:
         trace = trace.tb_next
+    if trace is not None and isinstance(error, PslabError | AttributeError):
+        _leave_out_our_own(trace)
     traceback.print_exception(error.with_traceback(trace if trace is not None else error.__traceback__))
+
+
+def _leave_out_our_own(trace: TracebackType) -> None:
+    """End the traceback where the program called pslab: the error says what was wrong there."""
+    ours = str(Path(__file__).resolve().parents[1])
+    last = step = trace
+    while step.tb_next is not None:
+        step = step.tb_next
+        if not step.tb_frame.f_code.co_filename.startswith(ours):
+            last = step
+    last.tb_next = None
 
 
 if __name__ == "__main__":

@@ -33,8 +33,8 @@ class Output:
         """A line that a task has printed."""
         if error:
             self._errors[task].append(text)
-        prefix = Text(f"{task:<{self._width}} | ", style=self._colour[task])
-        (self._err if error else self._out).print(prefix + Text.from_ansi(text), crop=False, overflow="ignore", no_wrap=True)
+        whole = Text.assemble((f"{task:<{self._width}} | ", self._colour[task]), Text.from_ansi(text))
+        (self._err if error else self._out).print(whole, crop=False, overflow="ignore", no_wrap=True)
 
     def say(self, text: str) -> None:
         """Something of the launcher's own."""

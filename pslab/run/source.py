@@ -69,6 +69,8 @@ def python_2_hint(error: BaseException) -> str | None:
         return f"{error.name} is of Python 2; in Python 3 it is {_PYTHON_2_NAMES[error.name]}"
     if isinstance(error, ModuleNotFoundError) and error.name in _PYTHON_2_MODULES:
         return f"{error.name} is of Python 2; in Python 3 it is {_PYTHON_2_MODULES[error.name]}"
+    if isinstance(error, TypeError) and "unsupported operand type(s) for >>: 'builtin_function_or_method'" in str(error):
+        return "print >> is of Python 2; in Python 3 it is print(…, file=…)"
     if isinstance(error, AttributeError) and error.name in {"iteritems", "iterkeys", "itervalues", "has_key"} and isinstance(error.obj, dict):
         return f"dict.{error.name} is of Python 2"
     return None
