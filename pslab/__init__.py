@@ -64,6 +64,7 @@ _MODULES = {
     "pslab.cluster": "Cluster",
     "pslab.lab.lab": "Lab",
     "pslab.lab.magics": "load_ipython_extension unload_ipython_extension",
+    "pslab.sync.conditional_accumulator": "ConditionalAccumulator",
     "pslab.train.strategy": "Async Replication Strategy Sync",
 }
 

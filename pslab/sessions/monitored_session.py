@@ -17,6 +17,7 @@ from pslab.queues.queue_runner import start_queue_runners
 from pslab.runtime.run_options import RunMetadata, RunOptions
 from pslab.runtime.session import Session
 from pslab.sessions.creators import ChiefSessionCreator, SessionCreator
+from pslab.sessions.ending import end_threads
 from pslab.sessions.hook import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues
 from pslab.sessions.scaffold import Scaffold
 
@@ -210,15 +211,14 @@ class SingularMonitoredSession:
     def _drop(self) -> None:
         """End the threads and the session."""
         session, self._sess = self._sess, None
-        self._coord.request_stop()
+        if session is None:
+            return
         try:
-            if session is not None:
-                self._coord.join(stop_grace_period_secs=self._grace, ignore_live_threads=True)
+            end_threads(self._coord, session, self._grace, ignore_live_threads=True)
         except _LOST as error:
             _log.debug("a thread ended with %s", error)
         finally:
-            if session is not None:
-                session.close()
+            session.close()
 
     def __enter__(self) -> Any:
         return self

@@ -173,7 +173,7 @@ class SummarySaverHook(SessionRunHook):
 
     def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         """Write them."""
-        step = int(run_values.results["global_step"])
+        step = int(run_values.results["global_step"]) + 1  # it was read before the run counted
         if self._next_step is None or self._due:
             step = int(run_context.session.run(self._global_step))
         if self._due:

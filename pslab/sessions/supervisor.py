@@ -23,6 +23,7 @@ from pslab.queues.coordinator import Coordinator, LooperThread
 from pslab.queues.queue_runner import QueueRunner
 from pslab.runtime.config import ConfigProto
 from pslab.runtime.session import Session
+from pslab.sessions.ending import end_threads
 from pslab.sessions.scaffold import roster_of
 from pslab.sessions.session_manager import SessionManager
 from pslab.summary.ops import merge_all
@@ -260,18 +261,16 @@ class Supervisor:
         self, master: str = "", config: ConfigProto | None = None, start_standard_services: bool = True, close_summary_writer: bool = True
     ) -> Iterator[Session]:
         """A session for the length of a block. At its end all threads are stopped; an error in it, or in one of them, is raised."""
-        try:
-            sess = self.prepare_or_wait_for_session(master=master, config=config, start_standard_services=start_standard_services)
-            with sess.as_default():
-                yield sess
-        except Exception as error:
-            self.request_stop(error)
-        finally:
+        with ExitStack() as closing:
             try:
-                self.stop(close_summary_writer=close_summary_writer)
+                sess = self.prepare_or_wait_for_session(master=master, config=config, start_standard_services=start_standard_services)
+                closing.callback(sess.close)
+                with sess.as_default():
+                    yield sess
+            except Exception as error:
+                self.request_stop(error)
             finally:
-                if self._session is not None:
-                    self._session.close()
+                self.stop(close_summary_writer=close_summary_writer)
 
     def start_standard_services(self, sess: Session) -> Sequence[threading.Thread]:
         """Start what saves and summarises, in threads.
@@ -349,18 +348,19 @@ class Supervisor:
             Exception: what a thread reported.
         """
         self._coord.request_stop()
+        session, self._session = self._session, None
         try:
-            self._coord.join(threads, stop_grace_period_secs=self._stop_grace_secs, ignore_live_threads=ignore_live_threads)
-            self._leave()
+            if session is None:
+                self._coord.join(threads, self._stop_grace_secs, ignore_live_threads)
+            else:
+                end_threads(self._coord, session, self._stop_grace_secs, threads, ignore_live_threads)
+                self._leave(session)
         finally:
             if close_summary_writer and self._writer is not None:
                 self._writer.close()
 
-    def _leave(self) -> None:
+    def _leave(self, session: Session) -> None:
         """Go from the roster; save, if nobody else will."""
-        session, self._session = self._session, None
-        if session is None:
-            return
         with ExitStack() as closing:
             if session.closed:
                 session = closing.enter_context(Session(session.target, self._graph, session.config))
