@@ -60,7 +60,8 @@ class Tracer:
     def __init__(self, program: Program) -> None:
         self.spans: list[Span] = []
         self._program = program
-        self._device = f"/task:{program.partition.task}"
+        job, _, index = program.partition.task.partition(":")
+        self._device = f"/job:{job}/replica:0/task:{index}/device:CPU:0"  # where exchanges are shown
         self._epoch = time.time_ns() - time.perf_counter_ns()
         self._open: tuple[Node, int] | None = None
 
@@ -83,7 +84,6 @@ class Tracer:
         now = time.perf_counter_ns()
         if self._open is not None:
             node, began = self._open
-            self._device = node.device
             self.spans.append(Span(node.name, node.type, node.device, self._epoch + began, now - began, 0))
         node_here = self._program.node_at(frame.f_lineno) if event == "line" else None
         self._open = (node_here, time.perf_counter_ns()) if node_here is not None else None
