@@ -15,6 +15,8 @@ _MODULES = {
     "pslab.compat.gfile": ".",
     "pslab.compat.logging": ".",
     "pslab.errors": ".",
+    "pslab.layers": ".",
+    "pslab.losses": ".",
     "pslab.nn": ".",
     "pslab.summary": ".",
     "pslab.train": ".",
@@ -50,13 +52,18 @@ _MODULES = {
     "pslab.graph.ops.slicing": "pad slice=slice_ strided_slice",
     "pslab.graph.ops.gathering": "gather",
     "pslab.graph.ops.uninitialized": "report_uninitialized_variables",
+    "pslab.graph.ops.scattering": "dynamic_partition dynamic_stitch",
     "pslab.graph.ops.sources": "constant group identity no_op placeholder stop_gradient tuple=tuple_",
     "pslab.graph.shape": "Dimension TensorShape",
     "pslab.graph.tensor": "Tensor",
     "pslab.graph.variables": (
         "Variable assign assign_add assign_sub global_variables global_variables_initializer is_variable_initialized local_variables local_variables_initializer"
-        " trainable_variables variables_initializer"
+        " model_variables moving_average_variables trainable_variables variables_initializer"
     ),
+    "pslab.layers.getting": "get_local_variable get_variable local_variable no_regularizer",
+    "pslab.layers.partitioned_variable": ("PartitionedVariable fixed_size_partitioner min_max_variable_partitioner variable_axis_size_partitioner"),
+    "pslab.layers.variable_scope": "VariableScope get_variable_scope variable_scope",
+    "pslab.layers.variable_store": "AUTO_REUSE",
     "pslab.queues.queue": "FIFOQueue PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue",
     "pslab.runtime.config": "ConfigProto GPUOptions",
     "pslab.runtime.run_options": "RunMetadata RunOptions",

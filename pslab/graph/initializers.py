@@ -131,8 +131,8 @@ class VarianceScaling:
             raise ShapeError(f"distribution must be 'normal' or 'uniform', found {self.distribution!r}")
 
     def __call__(self, shape: Sequence[int], dtype: DType | Any = None, partition_info: Any = None) -> Tensor:
-        """The initial value."""
-        fan_in, fan_out = _fans([int(d) for d in shape])
+        """The initial value; of a part of a variable, scaled by the shape of the whole."""
+        fan_in, fan_out = _fans([int(d) for d in (shape if partition_info is None else partition_info.full_shape)])
         units = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2}[self.mode]
         variance = self.scale / max(1.0, units)
         if self.distribution == "normal":

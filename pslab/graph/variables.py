@@ -190,6 +190,16 @@ def trainable_variables(scope: str | None = None) -> list[Variable]:
     return get_default_graph().get_collection(GraphKeys.TRAINABLE_VARIABLES, scope)
 
 
+def model_variables(scope: str | None = None) -> list[Variable]:
+    """The variables that layers of ``contrib`` made."""
+    return get_default_graph().get_collection(GraphKeys.MODEL_VARIABLES, scope)
+
+
+def moving_average_variables(scope: str | None = None) -> list[Variable]:
+    """The variables of which a moving average is kept."""
+    return get_default_graph().get_collection(GraphKeys.MOVING_AVERAGE_VARIABLES, scope)
+
+
 def variables_initializer(var_list: list[Variable], name: str = "init") -> Operation:
     """An op that gives each variable its initial value."""
     from pslab.graph.ops.sources import group

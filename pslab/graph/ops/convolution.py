@@ -128,7 +128,8 @@ def conv2d(
 # Pooling
 
 
-def _infer_pool(op: Operation) -> infer.Inferred:
+def infer_pool(op: Operation) -> infer.Inferred:
+    """One output with a pixel per window."""
     x = op.inputs[0]
     batch, height, width, channels = x.shape.merge_with([None] * 4).as_list()
     windows = Windows(**op.attrs)
@@ -152,17 +153,18 @@ def _max_pool_grad(xp: Any, images: Any, greatest: Any, g: Any, *, size: tuple[i
     return result
 
 
-def _pool_flops(op: Operation) -> int:
+def pool_flops(op: Operation) -> int:
+    """One operation per pixel of each window."""
     height, width = op.attrs["size"]
     return infer.elements(op) * int(height * width)
 
 
 register(
     "MaxPool",
-    infer=infer.floating(_infer_pool),
+    infer=infer.floating(infer_pool),
     kernel=_max_pool,
     gradient=lambda op, g: [apply_one("MaxPoolGrad", [op.inputs[0], op.outputs[0], g], **op.attrs)],
-    flops=_pool_flops,
+    flops=pool_flops,
 )
 register("MaxPoolGrad", infer=infer.like_first, kernel=_max_pool_grad, flops=infer.elements_in)
 

@@ -62,16 +62,3 @@ def gather(params: Any, indices: Any, validate_indices: bool | None = None, name
         InvalidArgumentError: when it runs, an index is outside.
     """
     return apply_one("GatherV2", [params, indices], name or "Gather", axis=integer(0 if axis is None else axis, "an axis"))
-
-
-def embedding_lookup(params: Any, ids: Any, partition_strategy: str = "mod", name: str | None = None) -> Tensor:
-    """The rows of ``params`` at ``ids``.
-
-    Raises:
-        ShapeError: ``params`` is a list of several parts.
-    """
-    if isinstance(params, list | tuple):
-        if len(params) != 1:
-            raise ShapeError(f"embedding_lookup takes one table, not {len(params)} parts")
-        params = params[0]
-    return gather(params, ids, name=name or "embedding_lookup")
