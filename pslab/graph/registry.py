@@ -66,12 +66,15 @@ class OpDef:
 
 MODULES = (
     "pslab.graph.ops",
+    "pslab.optim.decay",
     "pslab.optim.ops",
     "pslab.queues.ops",
     "pslab.sessions.roster",
     "pslab.summary.ops",
     "pslab.sync.claim_ops",
     "pslab.sync.ops",
+    "pslab.train.divergence",
+    "pslab.train.staleness",
 )
 """Where op types are registered. Modules above this one are known by name only, and imported when a type is asked for that is not registered yet:
 a task runs what other programs built."""

@@ -75,6 +75,7 @@ def _report(error: Exception, script: str) -> None:
         trace = trace.tb_next
     if trace is not None and isinstance(error, PslabError | AttributeError):
         _leave_out_our_own(trace)
+        error.__cause__, error.__suppress_context__ = None, True
     traceback.print_exception(error.with_traceback(trace if trace is not None else error.__traceback__))
 
 

@@ -25,4 +25,5 @@ from pslab.graph.ops import (  # noqa: F401
     slicing,
     sources,
     state,
+    uninitialized,
 )
