@@ -66,6 +66,7 @@ class OpDef:
 
 MODULES = (
     "pslab.graph.ops",
+    "pslab.graph.ops.uninitialized",
     "pslab.optim.decay",
     "pslab.optim.ops",
     "pslab.queues.ops",

@@ -7,7 +7,6 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from time import monotonic
 from typing import Any
 
 from pslab.checkpoint.saver import Saver
@@ -26,6 +25,7 @@ from pslab.runtime.session import Session
 from pslab.sessions.ending import end_threads
 from pslab.sessions.scaffold import roster_of
 from pslab.sessions.session_manager import SessionManager
+from pslab.sessions.step_rate import StepRate
 from pslab.summary.ops import merge_all
 from pslab.summary.writer import FileWriter
 
@@ -287,7 +287,7 @@ class Supervisor:
         if self._save_summaries_secs and self._writer is not None and self._summary_op is not None:
             threads.append(self.loop(self._save_summaries_secs, self._summarise, (sess,)))
         if self._save_summaries_secs and self._writer is not None and self._global_step is not None:
-            threads.append(self.loop(self._save_summaries_secs, _StepRate(self, sess)))
+            threads.append(self.loop(self._save_summaries_secs, StepRate(sess, self._global_step, self._writer)))
         if self._saver is not None and self._save_model_secs:
             threads.append(self.loop(self._save_model_secs, self._save, (sess,)))
         return threads
@@ -374,23 +374,6 @@ class Supervisor:
     def _save(self, sess: Session) -> None:
         if self._saver is not None and self._save_path is not None:
             self._saver.save(sess, self._save_path, global_step=self._global_step)
-
-
-class _StepRate:
-    """Writes how many global steps there are per second."""
-
-    def __init__(self, sv: Supervisor, sess: Session) -> None:
-        self._sv = sv
-        self._sess = sess
-        self._last: tuple[float, int] | None = None
-
-    def __call__(self) -> None:
-        now, step = monotonic(), int(self._sess.run(self._sv.global_step))
-        if self._last is not None and now > self._last[0] and self._sv.summary_writer is not None:
-            rate = (step - self._last[1]) / (now - self._last[0])
-            _log.info("%s/sec: %g", self._sv.global_step.op.name, rate)
-            self._sv.summary_writer.add_scalar(f"{self._sv.global_step.op.name}/sec", rate, step)
-        self._last = now, step
 
 
 def _default(value: Any) -> bool:

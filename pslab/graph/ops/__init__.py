@@ -25,5 +25,4 @@ from pslab.graph.ops import (  # noqa: F401
     slicing,
     sources,
     state,
-    uninitialized,
 )
