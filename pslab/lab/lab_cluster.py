@@ -10,6 +10,8 @@ from pslab.errors import FailedPreconditionError, UsageError
 if TYPE_CHECKING:
     from pslab.cluster import Cluster, ClusterStatus
 
+SERVICE = "pslab.run.cell_service:CellService"
+
 
 class LabCluster:
     """At most one running `Cluster`.
@@ -60,7 +62,7 @@ class LabCluster:
         from pslab.cluster import Cluster
 
         if self._cluster is None:
-            cluster = Cluster(ps, workers, processes=processes, address=address, memory_limit=memory_limit)
+            cluster = Cluster(ps, workers, processes=processes, address=address, memory_limit=memory_limit, service=SERVICE)
             cluster.start()
             self._cluster = cluster
         return self._cluster.status()

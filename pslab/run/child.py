@@ -11,9 +11,7 @@ import runpy
 import signal
 import sys
 import threading
-import traceback
 from pathlib import Path
-from types import TracebackType
 from typing import BinaryIO
 
 END = b"end\n"
@@ -34,7 +32,9 @@ def main() -> int:
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
     except Exception as error:
-        _report(error, script)
+        from pslab.run.report import program_traceback
+
+        sys.stderr.write(program_traceback(error, script))
         return 1
     return 0
 
@@ -60,34 +60,6 @@ def _watch(tie: BinaryIO) -> None:
 
             end_joining()
     os.killpg(0, signal.SIGKILL)
-
-
-def _report(error: Exception, script: str) -> None:
-    """Print the traceback from the program on, without what started it."""
-    from pslab.errors import PslabError
-    from pslab.run.source import python_2_hint
-
-    hint = python_2_hint(error)
-    if hint is not None:
-        error.add_note(hint)
-    trace: TracebackType | None = error.__traceback__
-    while trace is not None and trace.tb_frame.f_code.co_filename != script:
-        trace = trace.tb_next
-    if trace is not None and isinstance(error, PslabError | AttributeError):
-        _leave_out_our_own(trace)
-        error.__cause__, error.__suppress_context__ = None, True
-    traceback.print_exception(error.with_traceback(trace if trace is not None else error.__traceback__))
-
-
-def _leave_out_our_own(trace: TracebackType) -> None:
-    """End the traceback where the program called pslab: the error says what was wrong there."""
-    ours = str(Path(__file__).resolve().parents[1])
-    last = step = trace
-    while step.tb_next is not None:
-        step = step.tb_next
-        if not step.tb_frame.f_code.co_filename.startswith(ours):
-            last = step
-    last.tb_next = None
 
 
 if __name__ == "__main__":

@@ -22,7 +22,15 @@ PS_GRACE_S = 15.0
 Events = queue.SimpleQueue[Printed | Ended]
 
 
-def run_program(script: Path, arguments: Sequence[str], ps: int, workers: int, as_tensorflow: bool, output: Output | None = None) -> int:
+def run_program(
+    script: Path,
+    arguments: Sequence[str],
+    ps: int,
+    workers: int,
+    as_tensorflow: bool,
+    output: Output | None = None,
+    directories: Sequence[Path] = (),
+) -> int:
     """Run a program, a process per task, on this machine.
 
     Args:
@@ -32,6 +40,7 @@ def run_program(script: Path, arguments: Sequence[str], ps: int, workers: int, a
         workers: number of worker tasks.
         as_tensorflow: whether ``import tensorflow`` in it means pslab.
         output: where its lines go; this process's own output if None.
+        directories: further ones that it imports modules from.
 
     Returns:
         0 if all went well, 130 after Ctrl-C, else the exit status of the task that failed first (128 + N if signal N ended it).
@@ -44,7 +53,7 @@ def run_program(script: Path, arguments: Sequence[str], ps: int, workers: int, a
         raise UsageError(f"a program needs 1 worker or more, and 0 ps or more; found {workers} and {ps}")
     check_source(script)
     addresses = free_addresses(ps + workers)
-    plans = plan_tasks({"ps": addresses[:ps], "worker": addresses[ps:]}, arguments)
+    plans = plan_tasks({"ps": addresses[:ps], "worker": addresses[ps:]}, arguments, directories)
     events: Events = queue.SimpleQueue()
     watch = Watch(output or Output([plan.name for plan in plans]), events)
     try:

@@ -37,8 +37,8 @@ class Output:
         (self._err if error else self._out).print(whole, crop=False, overflow="ignore", no_wrap=True)
 
     def say(self, text: str) -> None:
-        """Something of the launcher's own."""
-        self._err.print(Text(f"pslab run: {text}"), crop=False, overflow="ignore", no_wrap=True)
+        """Something of our own."""
+        self._err.print(Text(f"pslab: {text}"), crop=False, overflow="ignore", no_wrap=True)
 
     def traceback(self, task: str) -> str:
         """The last traceback that a task has printed; empty if there is none."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -15,7 +17,7 @@ class TaskPlan:
         job: its job, such as ``"worker"``.
         index: its index in the job.
         arguments: the program's command line: the caller's own arguments, and the flags that ps/worker programs read.
-        environment: ``TF_CONFIG``, and what keeps the tasks of one machine out of each other's way.
+        environment: ``TF_CONFIG``, and how Python is to run.
     """
 
     job: str
@@ -29,13 +31,15 @@ class TaskPlan:
         return f"{self.job}:{self.index}"
 
 
-def plan_tasks(hosts: Mapping[str, Sequence[str]], arguments: Sequence[str]) -> list[TaskPlan]:
+def plan_tasks(hosts: Mapping[str, Sequence[str]], arguments: Sequence[str], directories: Sequence[Path] = ()) -> list[TaskPlan]:
     """The tasks of a program.
 
     Args:
         hosts: by job, ``host:port`` of each task.
         arguments: the caller's arguments for the program.
+        directories: where modules are imported from besides.
     """
+    path = os.pathsep.join([*map(str, directories), *filter(None, [os.environ.get("PYTHONPATH")])])
     cluster = {job: list(addresses) for job, addresses in hosts.items() if addresses}
     flags = [f"--{job}_hosts={','.join(addresses)}" for job, addresses in hosts.items()]
     tasks = [(job, index) for job, addresses in hosts.items() for index in range(len(addresses))]
@@ -47,7 +51,7 @@ def plan_tasks(hosts: Mapping[str, Sequence[str]], arguments: Sequence[str]) -> 
             {
                 "TF_CONFIG": json.dumps({"cluster": cluster, "task": {"type": job, "index": index}}),
                 "PYTHONUNBUFFERED": "1",
-                **({"OMP_NUM_THREADS": "1"} if len(tasks) > 1 else {}),
+                **({"PYTHONPATH": path} if directories else {}),
             },
         )
         for job, index in tasks

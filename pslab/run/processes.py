@@ -74,7 +74,7 @@ class LocalProcess:
             stderr=subprocess.PIPE,
             text=True,
             errors="replace",
-            env={**plan.environment, **os.environ, "TF_CONFIG": plan.environment["TF_CONFIG"], "PYTHONUNBUFFERED": "1"},
+            env={"OMP_NUM_THREADS": "1", **os.environ, **plan.environment},
             start_new_session=True,  # Ctrl-C reaches the launcher alone, which decides
         )
         assert self._process.stdout is not None and self._process.stderr is not None

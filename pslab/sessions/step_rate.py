@@ -28,6 +28,7 @@ class StepRate:
         self._last: tuple[float, int] | None = None
 
     def __call__(self) -> None:
+        """Look at the step, and tell of the time since the last look."""
         now, step = monotonic(), int(self._session.run(self._global_step))
         if self._last is not None and now > self._last[0]:
             rate = (step - self._last[1]) / (now - self._last[0])

@@ -79,10 +79,8 @@ def test_the_ps_ends_when_the_workers_are_done(tmp_path: Path) -> None:
 def test_a_worker_that_fails_ends_all_and_is_told_last(tmp_path: Path) -> None:
     done = run(tmp_path, SERVE + "if args.task_index == 1:\n    raise ValueError('out of luck')\n" + FOREVER)
     assert done.returncode == 1
-    told = done.stderr[done.stderr.index("pslab run:") :]
-    assert told.startswith(
-        "pslab run: worker:1 failed with exit status 1\n  ps:0 was running, and was ended\n  worker:0 was running, and was ended\n"
-    )
+    told = done.stderr[done.stderr.index("pslab:") :]
+    assert told.startswith("pslab: worker:1 failed with exit status 1\n  ps:0 was running, and was ended\n  worker:0 was running, and was ended\n")
     trace = told.splitlines()[3:]
     assert trace[0] == "Traceback (most recent call last):"
     assert trace[1].endswith('program.py", line 15, in <module>')  # nothing of what started it is in between
@@ -134,7 +132,7 @@ def test_nothing_outlives_a_launcher_that_is_killed(tmp_path: Path) -> None:
 
 def test_errors_of_ours_show_the_programs_line_and_no_more(tmp_path: Path) -> None:
     done = run(tmp_path, "tf.reduce_men\n", "--workers", "1", "--ps", "0")
-    told = done.stderr[done.stderr.index("pslab run:") :].splitlines()
+    told = done.stderr[done.stderr.index("pslab:") :].splitlines()
     assert told[-1] == "AttributeError: pslab has no tf.reduce_men; did you mean tf.reduce_mean?"
     assert [line for line in told if "File" in line] == [f'  File "{tmp_path}/program.py", line 9, in <module>']
 

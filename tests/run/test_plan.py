@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+
+import pytest
 
 from pslab.run.plan import plan_tasks
 
@@ -21,6 +24,8 @@ def test_without_ps_there_is_no_such_job() -> None:
     assert "--ps_hosts=" in plan.arguments
 
 
-def test_tasks_share_the_cores() -> None:
-    assert all(plan.environment["OMP_NUM_THREADS"] == "1" for plan in plan_tasks({"worker": ["h:1", "h:2"]}, []))
-    assert "OMP_NUM_THREADS" not in plan_tasks({"worker": ["h:1"]}, [])[0].environment
+def test_modules_are_imported_from_further_directories(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", "/theirs")
+    (plan,) = plan_tasks({"worker": ["h:1"]}, [], [Path("/ours")])
+    assert plan.environment["PYTHONPATH"] == "/ours:/theirs"
+    assert "PYTHONPATH" not in plan_tasks({"worker": ["h:1"]}, [])[0].environment
