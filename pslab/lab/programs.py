@@ -41,4 +41,5 @@ def run_words(words: Sequence[str], cell: str | None, ps: int, workers: int, as_
     with tempfile.TemporaryDirectory(prefix="pslab-") as directory:
         script = Path(directory) / "cell.py"
         script.write_text(cell)
-        return run_program(script, words, ps, workers, as_tensorflow, notebook_output(tasks), [Path.cwd()])
+        arguments = words[1:] if words[:1] == ["--"] else words
+        return run_program(script, arguments, ps, workers, as_tensorflow, notebook_output(tasks), [Path.cwd()])

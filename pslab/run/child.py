@@ -7,14 +7,15 @@ reason, the launcher is gone, and so is this process with all that it has starte
 from __future__ import annotations
 
 import os
-import runpy
 import signal
-import sys
-import threading
-from pathlib import Path
-from typing import BinaryIO
 
-END = b"end\n"
+signal.signal(signal.SIGINT, lambda *_: os._exit(128 + signal.SIGINT))  # until the program begins, there is nothing to clean up
+
+import runpy  # noqa: E402
+import sys  # noqa: E402
+import threading  # noqa: E402
+from pathlib import Path  # noqa: E402
+from typing import BinaryIO  # noqa: E402
 
 
 def main() -> int:
@@ -27,6 +28,7 @@ def main() -> int:
         alias.install()
     sys.argv = [script, *arguments]
     sys.path[0] = str(Path(script).resolve().parent)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         runpy.run_path(script, run_name="__main__")
     except KeyboardInterrupt:
@@ -54,8 +56,10 @@ def _hold_on() -> None:
 
 
 def _watch(tie: BinaryIO) -> None:
+    from pslab.run.tie import END
+
     for line in tie:
-        if line == END:
+        if line == END.encode():
             from pslab.runtime.server import end_joining
 
             end_joining()

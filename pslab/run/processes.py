@@ -15,7 +15,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import IO, Protocol
 
-from pslab.run.child import END
+from pslab.run.tie import END
 from pslab.run.plan import TaskPlan
 
 _DRAIN_S = 2.0
@@ -90,7 +90,7 @@ class LocalProcess:
         """Let a server's ``join()`` in it end."""
         assert self._process.stdin is not None
         with contextlib.suppress(OSError, ValueError):
-            self._process.stdin.write(END.decode())
+            self._process.stdin.write(END)
             self._process.stdin.flush()
 
     def interrupt(self) -> None:
@@ -107,11 +107,15 @@ class LocalProcess:
                 os.killpg(self._process.pid, number)
 
     def _read(self, pipe: IO[str], error: bool) -> None:
-        for line in pipe:
-            self._events.put(Printed(self.plan.name, line.rstrip("\n"), error))
+        with pipe:
+            for line in pipe:
+                self._events.put(Printed(self.plan.name, line.rstrip("\n"), error))
 
     def _reap(self, readers: Sequence[threading.Thread]) -> None:
         status = self._process.wait()
+        if self._process.stdin is not None:
+            with contextlib.suppress(OSError):
+                self._process.stdin.close()
         for reader in readers:
             reader.join(_DRAIN_S)  # what it has started may still hold the pipes
         self._events.put(Ended(self.plan.name, status))
