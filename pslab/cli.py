@@ -82,8 +82,10 @@ def _lab(options: argparse.Namespace) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from pslab.run.launcher import run_program
+    from pslab.run.launcher import run_on_dask, run_program
 
+    if options.address is not None:
+        return run_on_dask(options.address, options.script, options.arguments, options.ps, options.workers, options.tensorflow)
     return run_program(options.script, options.arguments, options.ps, options.workers, options.tensorflow)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import queue
+import secrets
 import signal
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,15 +13,13 @@ from time import monotonic
 from pslab.errors import UsageError
 from pslab.run.output import Output
 from pslab.run.plan import plan_tasks
-from pslab.run.processes import Ended, LocalProcess, Printed, Running, free_addresses
+from pslab.run.processes import Events, LocalProcess, Printed, Running, free_addresses
 from pslab.run.source import check_source
 
 GRACE_S = 5.0
 """Seconds that a task has to end when it is asked to."""
 PS_GRACE_S = 15.0
 """Seconds that a ps has to end by itself once the workers are done."""
-
-Events = queue.SimpleQueue[Printed | Ended]
 
 
 def run_program(
@@ -49,19 +49,51 @@ def run_program(
         NotFoundError: there is no such program.
         UsageError: it is no Python 3, or there are no workers.
     """
-    if ps < 0 or workers < 1:
-        raise UsageError(f"a program needs 1 worker or more, and 0 ps or more; found {workers} and {ps}")
-    check_source(script)
+    _check(script, ps, workers)
     addresses = free_addresses(ps + workers)
     plans = plan_tasks({"ps": addresses[:ps], "worker": addresses[ps:]}, arguments, directories)
-    events: Events = queue.SimpleQueue()
-    watch = Watch(output or Output([plan.name for plan in plans]), events)
+    watch = Watch(output or Output([plan.name for plan in plans]))
     try:
         for plan in plans:
-            watch.add(LocalProcess(plan, str(script), as_tensorflow, events))
+            watch.add(LocalProcess(plan, str(script), as_tensorflow, watch.events))
         return watch.until_the_end()
     finally:
         watch.kill()
+
+
+def run_on_dask(
+    address: str, script: Path, arguments: Sequence[str], ps: int, workers: int, as_tensorflow: bool, output: Output | None = None
+) -> int:
+    """Run a program, a process per task, started by the workers of a Dask cluster, in turn. Each has a copy of the program, and nothing else of here.
+
+    Args and returns: as `run_program`, and the scheduler's address.
+
+    Raises:
+        UnavailableError: nobody answers there, or there are no Dask workers.
+    """
+    from pslab.cluster.dask_workers import DaskWorkers
+    from pslab.run.elsewhere import Elsewhere
+
+    _check(script, ps, workers)
+    with DaskWorkers(address) as dask:
+        where = list(itertools.islice(itertools.cycle(dask.workers), ps + workers))
+        free = {w: iter(dask.call(w, free_addresses, where.count(w), dask.host(w))) for w in set(where)}
+        addresses = [next(free[w]) for w in where]
+        plans = plan_tasks({"ps": addresses[:ps], "worker": addresses[ps:]}, arguments)
+        watch = Watch(output or Output([plan.name for plan in plans]))
+        elsewhere = Elsewhere(dask, secrets.token_hex(8), watch.events)
+        try:
+            for plan, worker in zip(plans, where, strict=True):
+                watch.add(elsewhere.start(plan, worker, script, as_tensorflow))
+            return watch.until_the_end()
+        finally:
+            elsewhere.close()
+
+
+def _check(script: Path, ps: int, workers: int) -> None:
+    if ps < 0 or workers < 1:
+        raise UsageError(f"a program needs 1 worker or more, and 0 ps or more; found {workers} and {ps}")
+    check_source(script)
 
 
 class Watch:
@@ -69,12 +101,14 @@ class Watch:
 
     Args:
         output: where their lines go.
+
+    Attributes:
         events: where what they do is told.
     """
 
-    def __init__(self, output: Output, events: Events) -> None:
+    def __init__(self, output: Output) -> None:
+        self.events: Events = queue.SimpleQueue()
         self._output = output
-        self._events = events
         self._tasks: dict[str, Running] = {}
         self._status: dict[str, int] = {}
         self._failed: str | None = None
@@ -112,7 +146,7 @@ class Watch:
 
     def _next(self) -> None:
         try:
-            event = self._events.get(timeout=None if self._deadline is None else max(0.0, self._deadline - monotonic()))
+            event = self.events.get(timeout=None if self._deadline is None else max(0.0, self._deadline - monotonic()))
         except queue.Empty:
             self._deadline = None
             self._output.say(f"{', '.join(self._running())}: still there, and killed")

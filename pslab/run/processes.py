@@ -15,8 +15,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import IO, Protocol
 
-from pslab.run.tie import END
 from pslab.run.plan import TaskPlan
+from pslab.run.tie import END
 
 _DRAIN_S = 2.0
 
@@ -36,6 +36,9 @@ class Ended:
 
     task: str
     status: int
+
+
+Events = queue.SimpleQueue[Printed | Ended]
 
 
 class Running(Protocol):
@@ -61,9 +64,12 @@ class LocalProcess:
         script: the program.
         as_tensorflow: whether ``import tensorflow`` in it means pslab.
         events: where it is told what happens.
+
+    Attributes:
+        pid: of the process.
     """
 
-    def __init__(self, plan: TaskPlan, script: str, as_tensorflow: bool, events: queue.SimpleQueue[Printed | Ended]) -> None:
+    def __init__(self, plan: TaskPlan, script: str, as_tensorflow: bool, events: Events) -> None:
         self.plan = plan
         self._events = events
         command = [sys.executable, "-m", "pslab.run.child", *(["--tensorflow"] if as_tensorflow else []), script, *plan.arguments]
@@ -77,6 +83,7 @@ class LocalProcess:
             env={"OMP_NUM_THREADS": "1", **os.environ, **plan.environment},
             start_new_session=True,  # Ctrl-C reaches the launcher alone, which decides
         )
+        self.pid = self._process.pid
         assert self._process.stdout is not None and self._process.stderr is not None
         readers = [
             threading.Thread(target=self._read, args=(pipe, error), daemon=True)
