@@ -10,10 +10,13 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from pslab.errors import DataLossError, InvalidArgumentError, UnimplementedError
 from pslab.graph.graph import Graph
 from pslab.graph.node import Node
 from pslab.graph.packing import pack_records, unpack_records
+from pslab.graph.shape import TensorShape
 
 FORMAT = 1
 """Version of the layout. A reader refuses later ones."""
@@ -97,6 +100,21 @@ class GraphDef:
     def FromString(cls, data: bytes) -> GraphDef:  # noqa: N802
         """`from_bytes`, by TensorFlow 1's name."""
         return cls.from_bytes(data)
+
+    def __str__(self) -> str:
+        lines = []
+        for node in self.node:
+            needs = ", ".join([*node.inputs, *(f"^{c}" for c in node.controls)])
+            attrs = "".join(f" {k}={_short(v)}" for k, v in node.attrs.items())
+            outputs = ", ".join(f"{dtype} {TensorShape(shape)}" for dtype, shape in node.outputs)
+            lines.append(
+                f"{node.name} = {node.type}({needs}){attrs}" + (f" -> {outputs}" if outputs else "") + (f" @{node.device}" if node.device else "")
+            )
+        return "\n".join(lines)
+
+
+def _short(value: Any) -> str:
+    return f"{value.dtype}{list(value.shape)}" if isinstance(value, np.ndarray) and value.size > 8 else repr(value)
 
 
 def records_of(graph_def: GraphDef) -> Iterator[Any]:

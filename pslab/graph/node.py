@@ -100,7 +100,8 @@ def _renamed_attr(value: Any, rename: Callable[[str], str]) -> Any:
 
 def renamed_tensor(name: str, rename: Callable[[str], str]) -> str:
     """The name of a tensor after its op was renamed."""
-    return f"{rename(op_of(name))}:{name.rpartition(':')[2]}"
+    op, _, index = name.rpartition(":")
+    return f"{rename(op)}:{index}"
 
 
 def op_of(tensor: str) -> str:

@@ -51,7 +51,7 @@ class QueueBase:
         with get_default_graph().control_dependencies(None):
             self.queue_ref = apply_op("NoOp", [], name)
         self.name = self.queue_ref.name
-        self._attrs = {
+        self._attrs: dict[str, Any] = {
             "queue": shared_name or self.name,
             "kind": self._kind,
             "capacity": capacity,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,6 @@ from pslab.errors import ShapeError
 from pslab.graph.build import convert_to_tensor
 from pslab.graph.shape import TensorShape
 from pslab.graph.tensor import Tensor
-
 
 _MOST = 1 << 12
 """Elements of a packed value that are worth knowing: it is a shape or a slice's bounds, and a graph from a stranger must not make us reserve more."""
