@@ -54,8 +54,9 @@ def unpack_records(data: bytes) -> Iterator[Any]:
         DataLossError: the bytes are not such an encoding, or end within a record.
     """
     with _readable(data):
+        most = min(len(data), _LONGEST)
         unpacker = msgpack.Unpacker(
-            ext_hook=_decode, use_list=False, strict_map_key=False, max_buffer_size=len(data), max_array_len=_LONGEST, max_map_len=_LONGEST
+            ext_hook=_decode, use_list=False, strict_map_key=False, max_buffer_size=len(data), max_array_len=most, max_map_len=most
         )
         unpacker.feed(data)
         while unpacker.tell() < len(data):

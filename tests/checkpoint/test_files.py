@@ -232,7 +232,14 @@ def test_a_changed_byte_is_noticed_and_the_file_and_the_array_named(tmp_path):
 
 
 def test_a_file_without_checksums_which_an_earlier_version_wrote_is_read(tmp_path):
-    about = {"format": 1, "pslab": "0.0", "time": 0.0, "global_step": 4, "extra": {}, "variables": {"w": {"dtype": "float64", "shape": [2], "device": ""}}}
+    about = {
+        "format": 1,
+        "pslab": "0.0",
+        "time": 0.0,
+        "global_step": 4,
+        "extra": {},
+        "variables": {"w": {"dtype": "float64", "shape": [2], "device": ""}},
+    }
     save_file({"w": np.ones(2)}, tmp_path / "m.safetensors", metadata={"pslab": json.dumps(about)})
     assert open_checkpoint(tmp_path / "m").read("w").tolist() == [1.0, 1.0]
 
