@@ -93,11 +93,11 @@ def import_meta_graph(meta_graph_or_file: Any, clear_devices: bool = False, impo
 
     written = meta_graph_or_file if isinstance(meta_graph_or_file, MetaGraph) else read_meta_graph(meta_graph_or_file)
     graph = get_default_graph()
-    scope = scope_for(graph, import_scope)
-    meta = written.renamed(lambda name: scope + name)
-    meta = meta.without_devices() if clear_devices else meta
     fresh = not graph.operations
-    saver = add_to_graph(graph, meta)
+    with graph.undone_on_error():
+        scope = scope_for(graph, import_scope)
+        meta = written.renamed(lambda name: scope + name)
+        saver = add_to_graph(graph, meta.without_devices() if clear_devices else meta)
     if fresh:
         graph.seed = meta.graph_def.seed
     if saver is not None:

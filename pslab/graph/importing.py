@@ -57,14 +57,13 @@ def import_graph_def(
     if not isinstance(graph_def, GraphDef):
         raise UsageError(f"graph_def is what Graph.as_graph_def() returns, not {type(graph_def).__name__}")
     graph = get_default_graph()
-    scope = scope_for(graph, "import" if name is None else name)
-    mapped = {tensor.removeprefix("^"): graph.as_graph_element(value) for tensor, value in (input_map or {}).items()}
     made = {node.output(i) for node in graph_def.node for i in range(len(node.outputs))} | {t for node in graph_def.node for t in node.inputs}
-    replaced = {f"{scope}{key if ':' in key else key + ':0'}": value for key, value in mapped.items()}
-    if unknown := [key for key in replaced if key.removeprefix(scope) not in made]:
+    replaced = {key if ":" in key else f"{key}:0": graph.as_graph_element(value) for key, value in (input_map or {}).items()}
+    if unknown := sorted(replaced.keys() - made):
         raise UsageError(f"input_map names tensors that graph_def does not have: {', '.join(unknown)}")
     with graph.undone_on_error():
-        import_checked(graph, graph_def.renamed(lambda op: scope + op), replaced)
+        scope = scope_for(graph, "import" if name is None else name)
+        import_checked(graph, graph_def.renamed(lambda op: scope + op), {scope + tensor: value for tensor, value in replaced.items()})
         found = [graph.as_graph_element(scope + element) for element in return_elements or ()]
     return None if return_elements is None else found
 
