@@ -7,6 +7,7 @@ was there before; the variables and the fed arrays, which were, are added. What 
 from __future__ import annotations
 
 import gc
+import itertools
 import subprocess
 import sys
 import tracemalloc
@@ -33,7 +34,7 @@ def dense(x: tf.Tensor, inputs: int, outputs: int) -> tf.Tensor:
 
 def mlp(*widths: int) -> tuple[tf.Tensor, tf.Tensor]:
     x = h = tf.placeholder(tf.float32, [None, widths[0]])
-    for inputs, outputs in zip(widths, widths[1:], strict=False):
+    for inputs, outputs in itertools.pairwise(widths):
         h = dense(h, inputs, outputs) if outputs == widths[-1] else tf.nn.relu(dense(h, inputs, outputs))
     return x, h
 

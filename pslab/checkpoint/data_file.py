@@ -105,11 +105,7 @@ class DataFile:
         self.path = path
         with named_errors("read checkpoint", path), open(path, "rb"):
             pass
-        try:
-            # reading with pread: a file that somebody truncates raises an error, where a mapped one would kill the process
-            self._file: Any = safe_open(path, framework="np", backend="pread")
-        except SafetensorError as error:
-            raise DataLossError(f"{path} is truncated, or is not a checkpoint: {error} ({os.path.getsize(path)} bytes)") from None
+        self._file = _opened(path)
         try:
             self.about = _about(path, self._file.metadata() or {})
             slices = {name: self._file.get_slice(name) for name in sorted(self._file.keys())}
@@ -151,6 +147,14 @@ class DataFile:
                 raise DataLossError(
                     f"{self.path} has a damaged header: {name!r} is {written[name]['dtype']} of shape {written[name]['shape']} in one half of it"
                 )
+
+
+def _opened(path: str) -> Any:
+    try:
+        # reading with pread: a file that somebody truncates raises an error, where a mapped one would kill the process
+        return safe_open(path, framework="np", backend="pread")
+    except SafetensorError as error:
+        raise DataLossError(f"{path} is truncated, or is not a checkpoint: {error} ({os.path.getsize(path)} bytes)") from None
 
 
 def _about(path: str, metadata: Mapping[str, str]) -> dict[str, Any]:

@@ -8,7 +8,8 @@ from typing import Any
 
 from pslab.checkpoint.atomic import named_errors, write_bytes
 from pslab.checkpoint.files import META_SUFFIX, checkpoint_prefix, open_checkpoint, write_checkpoint
-from pslab.checkpoint.meta_graph import MetaGraph, add_to_graph, meta_graph_of
+from pslab.checkpoint.graph_objects import add_to_graph, meta_graph_of
+from pslab.checkpoint.meta_graph import MetaGraph
 from pslab.errors import UnimplementedError, UsageError
 from pslab.graph.collections import GraphKeys
 from pslab.graph.defaults import get_default_graph

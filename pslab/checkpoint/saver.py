@@ -13,8 +13,9 @@ from typing import Any
 from pslab.checkpoint.atomic import named_errors, write_bytes
 from pslab.checkpoint.files import Checkpoint, checkpoint_prefix, checkpoint_time, open_checkpoint, remove_checkpoint, write_checkpoint
 from pslab.checkpoint.graph_files import export_meta_graph
+from pslab.checkpoint.graph_objects import register_member
 from pslab.checkpoint.match import Wanted, match
-from pslab.checkpoint.meta_graph import MetaGraph, register_member
+from pslab.checkpoint.meta_graph import MetaGraph
 from pslab.checkpoint.retention import Retention
 from pslab.checkpoint.saveable import Part, Saveable, saveables
 from pslab.checkpoint.state import checkpoint_exists, state_path, update_checkpoint_state

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pslab.errors import InternalError
 from pslab.graph.dtypes import string
@@ -49,7 +49,7 @@ class TaskMemory:
         return self.variables + self.constants + self.feeds + self.working
 
 
-def step_memory(plan: StepPlan, graph: Graph, feeds: Iterable[Tensor], batch: int) -> dict[str, TaskMemory]:
+def step_memory(plan: StepPlan, graph: Graph, feeds: Sequence[Tensor], batch: int) -> dict[str, TaskMemory]:
     """What a step takes on each of its tasks.
 
     Args:
@@ -62,7 +62,9 @@ def step_memory(plan: StepPlan, graph: Graph, feeds: Iterable[Tensor], batch: in
         ShapeError: the ops cannot have such a batch.
     """
     ops = _with_batch(plan, feeds, batch)
-    return {task: _Walk(part, graph, ops, batch).walk() for task, part in plan.partitions.items()}
+    found = {task: _Walk(part, graph, ops, batch).walk() for task, part in plan.partitions.items()}
+    given = sum(_size_of(ops[op_of(fed.name)].outputs[0], batch) for fed in feeds)
+    return {**found, plan.master: replace(found[plan.master], feeds=given)}  # who drives the step has what others are fed, too
 
 
 def largest_batch(fits: Callable[[int], bool], most: int) -> int:
@@ -138,7 +140,7 @@ class _Walk:
         nodes = [n for stage in part.stages for n in (*stage.nodes, *stage.waits)]
         names = dict.fromkeys(name for n in nodes if "variable" in n.attrs for name in (n.attrs["variable"], *n.attrs.get("slots", ())))
         for name in names:
-            self._store(name, self._new(self._size_of(self._graph.get_operation_by_name(name).outputs[0])))
+            self._store(name, self._new(_size_of(self._graph.get_operation_by_name(name).outputs[0], self._batch)))
         variables = self._live
         for name in part.feeds:
             buffer = self._new(self._bytes(name))
@@ -250,8 +252,9 @@ class _Walk:
 
     def _bytes(self, tensor: str) -> int:
         outputs = self._ops[op_of(tensor)].outputs
-        return self._size_of(outputs[int(tensor.rpartition(":")[2])] if len(outputs) > 1 else outputs[0])
+        return _size_of(outputs[int(tensor.rpartition(":")[2])] if len(outputs) > 1 else outputs[0], self._batch)
 
-    def _size_of(self, tensor: Tensor) -> int:
-        count = math.prod(self._batch if d is None else d for d in tensor.shape.dims or ())
-        return count * (_STRING if tensor.dtype is string else tensor.dtype.size)
+
+def _size_of(tensor: Tensor, batch: int) -> int:
+    count = math.prod(batch if d is None else d for d in tensor.shape.dims or ())
+    return count * (_STRING if tensor.dtype is string else tensor.dtype.size)

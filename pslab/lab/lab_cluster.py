@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from pslab.errors import FailedPreconditionError, UsageError
+from pslab.lab.memory import Room
 
 if TYPE_CHECKING:
     from pslab.cluster import Cluster, ClusterStatus
@@ -38,6 +39,12 @@ class LabCluster:
     def workers(self) -> int:
         """Number of workers; 0 without a cluster."""
         return self._cluster.workers if self._cluster is not None else 0
+
+    @property
+    def room(self) -> Room:
+        """The memory that its tasks may take for what they compute."""
+        cluster = self.require()
+        return Room(cluster.room, cluster.call("worker:0", "gpu_memory"))
 
     def start(
         self,

@@ -58,9 +58,7 @@ class Scaffold:
         self.init_op = init_op if init_op is not None or other is None else other.init_op
         self.init_feed_dict = init_feed_dict if init_feed_dict is not None or other is None else other.init_feed_dict
         self._given_init_fn = init_fn
-        self.init_fn: Callable[[Session], Any] | None = (
-            (lambda sess: init_fn(self, sess)) if init_fn is not None else other.init_fn if other else None
-        )
+        self.init_fn: Callable[[Session], Any] | None = (lambda sess: init_fn(self, sess)) if init_fn is not None else other.init_fn if other else None
         self.ready_op = ready_op if ready_op is not None or other is None else other.ready_op
         self.ready_for_local_init_op = (
             ready_for_local_init_op if ready_for_local_init_op is not None or other is None else other.ready_for_local_init_op
@@ -81,9 +79,7 @@ class Scaffold:
         graph = get_default_graph()
         found = graph.get_collection(collection_key)
         if len(found) > 1:
-            raise RuntimeError(
-                f"More than one item in the collection {collection_key!r}. Please indicate which one to use by passing it as {arg_name}."
-            )
+            raise RuntimeError(f"More than one item in the collection {collection_key!r}. Please indicate which one to use by passing it as {arg_name}.")
         if found and found[0] is not None:
             return found[0]
         made = default_constructor()

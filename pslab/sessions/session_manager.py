@@ -164,7 +164,9 @@ class SessionManager:
         finally:
             timer.cancel()
 
-    def _restore(self, sess: Session, saver: Saver | None, directory: str | None, path: str | None, wait: bool, max_wait_secs: float) -> bool:
+    def _restore(
+        self, sess: Session, saver: Saver | None, directory: str | None, path: str | None, wait: bool, max_wait_secs: float
+    ) -> bool:
         """Restore the model from a checkpoint; returns whether there was one."""
         if saver is None or (directory is None and path is None):
             return False

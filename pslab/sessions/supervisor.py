@@ -212,12 +212,7 @@ class Supervisor:
     # What it does
 
     def prepare_or_wait_for_session(
-        self,
-        master: str = "",
-        config: ConfigProto | None = None,
-        wait_for_checkpoint: bool = False,
-        max_wait_secs: float = 7200,
-        start_standard_services: bool = True,
+        self, master: str = "", config: ConfigProto | None = None, wait_for_checkpoint: bool = False, max_wait_secs: float = 7200, start_standard_services: bool = True
     ) -> Session:
         """A session on a model that is ready: for the chief restored or initialised, for the others when the chief has done that.
 

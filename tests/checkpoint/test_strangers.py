@@ -15,7 +15,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import pslab as tf
-from pslab.checkpoint.meta_graph import MetaGraph, add_to_graph
+from pslab.checkpoint.graph_objects import add_to_graph
+from pslab.checkpoint.meta_graph import MetaGraph
 from pslab.errors import DataLossError, InvalidArgumentError, UnimplementedError
 from pslab.graph.graph_def import _MARK, records_of, seal
 from pslab.graph.node import Node
