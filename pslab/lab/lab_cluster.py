@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from pslab.errors import FailedPreconditionError, UsageError
+from pslab.errors import FailedPreconditionError, UnavailableError, UsageError
 from pslab.lab.memory import Room
 
 if TYPE_CHECKING:
@@ -43,8 +44,10 @@ class LabCluster:
     @property
     def room(self) -> Room:
         """The memory that its tasks may take for what they compute."""
-        cluster = self.require()
-        return Room(cluster.room, cluster.call("worker:0", "gpu_memory"))
+        cluster, gpu = self.require(), None
+        with suppress(UnavailableError):  # a worker that was lost is on its way back
+            gpu = cluster.call("worker:0", "gpu_memory")
+        return Room(cluster.room, gpu)
 
     def start(
         self,
