@@ -29,6 +29,8 @@ _MODULES = {
     ),
     "pslab.graph.gradients": "gradients",
     "pslab.graph.graph": "Graph",
+    "pslab.graph.graph_def": "GraphDef",
+    "pslab.graph.importing": "import_graph_def",
     "pslab.graph.build": "convert_to_tensor",
     "pslab.graph.initializers": (
         "constant_initializer glorot_normal_initializer glorot_uniform_initializer ones_initializer random_normal_initializer"

@@ -48,6 +48,9 @@ class OpDef:
         signals: a stateful op after which a waiting op may be able to finish.
         blocking: a stateful op whose kernel may return `NOT_YET`.
         host_only: runs on the CPU even where the task has a GPU.
+        portable: means the same in every process. An op that calls code of the program that built it does not: it is in no graph that is written to a
+            file or read from one.
+        scratch: bytes that the kernel takes for itself, beside its inputs and outputs, from static shapes.
     """
 
     type: str
@@ -62,6 +65,8 @@ class OpDef:
     signals: bool = False
     blocking: bool = False
     host_only: bool = False
+    portable: bool = True
+    scratch: Callable[[Operation], int] = lambda op: 0
 
 
 MODULES = (

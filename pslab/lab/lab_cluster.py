@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from pslab.errors import FailedPreconditionError, UsageError
+from pslab.errors import FailedPreconditionError, UnavailableError, UsageError
+from pslab.lab.memory import Room
 
 if TYPE_CHECKING:
     from pslab.cluster import Cluster, ClusterStatus
@@ -40,6 +42,14 @@ class LabCluster:
     def workers(self) -> int:
         """Number of workers; 0 without a cluster."""
         return self._cluster.workers if self._cluster is not None else 0
+
+    @property
+    def room(self) -> Room:
+        """The memory that its tasks may take for what they compute."""
+        cluster, gpu = self.require(), None
+        with suppress(UnavailableError):  # a worker that was lost is on its way back
+            gpu = cluster.call("worker:0", "gpu_memory")
+        return Room(cluster.room, gpu)
 
     def start(
         self,

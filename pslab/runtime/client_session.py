@@ -8,8 +8,9 @@ from typing import Any
 
 from pslab.errors import PslabError
 from pslab.graph.graph import Graph
-from pslab.graph.node import Node, import_nodes, nodes_of, pack, unpack
+from pslab.graph.node import Node, import_nodes, nodes_of
 from pslab.graph.operation import Operation
+from pslab.graph.packing import pack, unpack
 from pslab.graph.tensor import Tensor
 from pslab.runtime.config import ConfigProto
 from pslab.runtime.failure import pack_error, unpack_error

@@ -3,8 +3,15 @@
 from pslab.lazy import facade
 
 _MODULES = {
+    "pslab.checkpoint.files": "remove_checkpoint",
+    "pslab.checkpoint.graph_files": "export_meta_graph import_meta_graph read_graph rename_scope write_graph",
+    "pslab.checkpoint.reader": (
+        "CheckpointReader NewCheckpointReader=CheckpointReader init_from_checkpoint list_variables load_checkpoint load_variable"
+    ),
     "pslab.checkpoint.saver": "Saver",
-    "pslab.checkpoint.state": "CheckpointState checkpoint_exists get_checkpoint_state latest_checkpoint update_checkpoint_state",
+    "pslab.checkpoint.state": (
+        "CheckpointState checkpoint_exists get_checkpoint_mtimes get_checkpoint_state latest_checkpoint update_checkpoint_state"
+    ),
     "pslab.optim.decay": "exponential_decay piecewise_constant polynomial_decay",
     "pslab.optim.global_step": "create_global_step get_global_step get_or_create_global_step global_step",
     "pslab.optim.optimizer": ("AdagradOptimizer AdamOptimizer GradientDescentOptimizer MomentumOptimizer Optimizer RMSPropOptimizer"),
