@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 from pslab.execution.compiler import Program
 from pslab.execution.effects import Recv, Send, Wait
-from pslab.graph.node import Node, pack, unpack
+from pslab.graph.node import Node
+from pslab.graph.packing import pack, unpack
 from pslab.runtime.run_options import DeviceStepStats, NodeExecStats, StepStats
 
 
