@@ -101,8 +101,8 @@ def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
     if x.shape.ndims is None or y.shape.ndims is None:
         raise ShapeError(f"tensordot needs known ranks, found shapes {x.shape} and {y.shape}")
     if is_symbolic(axes):
-        axes = constant_value(convert_to_tensor(axes))
-    if np.ndim(axes) == 0:
+        axes = np.asarray(constant_value(convert_to_tensor(axes))).tolist()
+    if not isinstance(axes, list | tuple | np.ndarray):
         count = integer(axes, "axes")
         pairs = list(zip(range(x.shape.ndims - count, x.shape.ndims), range(count), strict=True))
     else:
