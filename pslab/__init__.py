@@ -15,6 +15,7 @@ _MODULES = {
     "pslab.compat.gfile": ".",
     "pslab.compat.logging": ".",
     "pslab.errors": ".",
+    "pslab.image": ".",
     "pslab.layers": ".",
     "pslab.losses": ".",
     "pslab.nn": ".",
@@ -37,25 +38,34 @@ _MODULES = {
         " random_uniform_initializer truncated_normal_initializer variance_scaling_initializer zeros_initializer"
     ),
     "pslab.graph.operation": "Operation",
+    "pslab.graph.ops.aggregates": "count_nonzero norm reduce_logsumexp",
     "pslab.graph.ops.arrays": "cast fill one_hot ones ones_like range=range_ tile to_double to_float to_int32 to_int64 zeros zeros_like",
+    "pslab.graph.ops.assertions": (
+        "Assert assert_equal assert_greater assert_greater_equal assert_less assert_less_equal assert_non_negative assert_positive assert_rank"
+    ),
     "pslab.graph.ops.clip": "clip_by_global_norm clip_by_norm clip_by_value global_norm",
     "pslab.graph.ops.compare": ("equal greater greater_equal less less_equal logical_and logical_not logical_or logical_xor not_equal where"),
+    "pslab.graph.ops.contraction": "diag diag_part einsum eye matrix_diag_part=diag_part matrix_transpose tensordot trace",
+    "pslab.graph.ops.grids": "lin_space linspace meshgrid",
     "pslab.graph.ops.joining": "stack unstack",
     "pslab.graph.ops.math": (
         "abs add add_n ceil cos div divide exp expm1 floor floordiv log log1p maximum minimum mod multiply negative pow reciprocal round rsqrt"
         " sign sin sqrt square squared_difference subtract truediv"
     ),
     "pslab.graph.ops.matmul": "matmul",
-    "pslab.graph.ops.activations": "sigmoid tanh",
+    "pslab.graph.ops.activations": "log_sigmoid sigmoid tanh",
     "pslab.graph.ops.numerics": "check_numerics is_finite is_inf is_nan",
-    "pslab.graph.ops.random": "random_normal random_shuffle random_uniform set_random_seed truncated_normal",
+    "pslab.graph.ops.random": "multinomial random_crop random_normal random_shuffle random_uniform set_random_seed truncated_normal",
+    "pslab.graph.ops.ordering": "cumsum reverse reverse_v2=reverse",
+    "pslab.graph.ops.python": "Print py_func",
     "pslab.graph.ops.reduce": ("argmax argmin reduce_all reduce_any reduce_max reduce_mean reduce_min reduce_prod reduce_sum"),
     "pslab.graph.ops.shapes": "expand_dims rank reshape shape size squeeze transpose",
     "pslab.graph.ops.slicing": "pad slice=slice_ strided_slice",
-    "pslab.graph.ops.gathering": "gather",
+    "pslab.graph.ops.gathering": "gather gather_nd",
+    "pslab.graph.ops.scattering": "dynamic_partition dynamic_stitch unsorted_segment_sum",
     "pslab.graph.ops.uninitialized": "report_uninitialized_variables",
-    "pslab.graph.ops.scattering": "dynamic_partition dynamic_stitch",
     "pslab.graph.ops.sources": "constant group identity no_op placeholder stop_gradient tuple=tuple_",
+    "pslab.graph.ops.trigonometry": "acos acosh asin asinh atan atanh cosh erf sinh tan",
     "pslab.graph.shape": "Dimension TensorShape",
     "pslab.graph.tensor": "Tensor",
     "pslab.graph.variables": (

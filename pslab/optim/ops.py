@@ -1,4 +1,4 @@
-"""The ops that apply an update rule: `ApplyGradientDescent`, `ApplyMomentum`, `ApplyAdagrad`, `ApplyRMSProp` and `ApplyAdam`.
+"""The ops that apply an update rule: `ApplyGradientDescent`, `ApplyMomentum`, `ApplyAdagrad`, `ApplyAdadelta`, `ApplyFtrl`, `ApplyRMSProp` and `ApplyAdam`.
 
 Such an op runs on its variable's task, reads the variable and its slots from the task's store, and puts the results in their place in one critical
 section.
@@ -18,9 +18,9 @@ from pslab.graph.registry import register
 from pslab.graph.shape import TensorShape
 from pslab.graph.tensor import Tensor
 from pslab.graph.variables import Variable
-from pslab.optim.rules import Adagrad, Adam, GradientDescent, Momentum, RMSProp
+from pslab.optim.rules import Adadelta, Adagrad, Adam, Ftrl, GradientDescent, Momentum, RMSProp
 
-AnyRule = GradientDescent | Momentum | Adagrad | RMSProp | Adam
+AnyRule = GradientDescent | Momentum | Adagrad | Adadelta | Ftrl | RMSProp | Adam
 
 
 def apply_update(rule: AnyRule, variable: Variable, slots: Sequence[Variable], gradient: Tensor, name: str | None = None) -> Tensor:
@@ -105,5 +105,7 @@ def _register(rule: type[AnyRule], flops_per_element: int) -> None:
 _register(GradientDescent, 2)
 _register(Momentum, 4)
 _register(Adagrad, 6)
+_register(Adadelta, 12)
+_register(Ftrl, 16)
 _register(RMSProp, 10)
 _register(Adam, 12)

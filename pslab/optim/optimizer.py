@@ -208,6 +208,42 @@ class AdagradOptimizer(Optimizer):
         super().__init__(rules.Adagrad(learning_rate, initial_accumulator_value), use_locking, name)
 
 
+class AdadeltaOptimizer(Optimizer):
+    """Adadelta (Zeiler, 2012)."""
+
+    def __init__(self, learning_rate: Any = 0.001, rho: Any = 0.95, epsilon: Any = 1e-8, use_locking: bool = False, name: str = "Adadelta") -> None:
+        super().__init__(rules.Adadelta(learning_rate, rho, epsilon), use_locking, name)
+
+
+class FtrlOptimizer(Optimizer):
+    """Follow the regularised leader (McMahan et al., 2013). ``accum_name`` and ``linear_name`` change nothing.
+
+    Raises:
+        GraphError: ``initial_accumulator_value``, or a strength of regularisation, is negative, or ``learning_rate_power`` positive.
+    """
+
+    def __init__(
+        self,
+        learning_rate: Any,
+        learning_rate_power: Any = -0.5,
+        initial_accumulator_value: float = 0.1,
+        l1_regularization_strength: float = 0.0,
+        l2_regularization_strength: float = 0.0,
+        use_locking: bool = False,
+        name: str = "Ftrl",
+        accum_name: str | None = None,
+        linear_name: str | None = None,
+        l2_shrinkage_regularization_strength: float = 0.0,
+    ) -> None:
+        strengths = l1_regularization_strength, l2_regularization_strength, l2_shrinkage_regularization_strength
+        if initial_accumulator_value < 0 or min(strengths) < 0 or learning_rate_power > 0:
+            raise GraphError(
+                f"expected no negative initial_accumulator_value and strengths, and no positive learning_rate_power, found"
+                f" {initial_accumulator_value}, {strengths} and {learning_rate_power}"
+            )
+        super().__init__(rules.Ftrl(learning_rate, learning_rate_power, *strengths, initial_accumulator_value), use_locking, name)
+
+
 class RMSPropOptimizer(Optimizer):
     """RMSProp (Hinton, 2012), with momentum; with ``centered``, gradients are divided by an estimate of their standard deviation."""
 

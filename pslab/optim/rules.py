@@ -185,6 +185,74 @@ class Adam(NamedTuple):
         return _descend(xp, parameter, step, alpha, out=step), (m, v, *powers)
 
 
+class Adadelta(NamedTuple):
+    """Adadelta (Zeiler, 2012): ``step = gradient · √(accum_update + epsilon) / √(accum + epsilon)``; ``parameter -= learning_rate · step``.
+
+    ``accum`` is a running mean of gradient², ``accum_update`` one of step², as it was before this step.
+    """
+
+    learning_rate: Any = 0.001
+    rho: Any = 0.95
+    epsilon: Any = 1e-8
+
+    def slots(self) -> tuple[Slot, ...]:
+        """The two running means, zero at first."""
+        return (Slot("accum", 0.0), Slot("accum_update", 0.0))
+
+    def update(self, xp: Any, parameter: Any, slots: Sequence[Any], gradient: Any) -> tuple[Any, Arrays]:
+        """One step; see `Rule.update`."""
+        square = xp.multiply(gradient, gradient, out=xp.empty_like(parameter))
+        accum = _running_mean(xp, slots[0], square, 1 - self.rho, out=square)
+        step = xp.add(slots[1], self.epsilon, out=xp.empty_like(parameter))
+        step /= accum + self.epsilon
+        xp.sqrt(step, out=step)
+        step *= gradient
+        square = xp.multiply(step, step, out=xp.empty_like(parameter))
+        accum_update = _running_mean(xp, slots[1], square, 1 - self.rho, out=square)
+        return _descend(xp, parameter, step, self.learning_rate, out=step), (accum, accum_update)
+
+
+class Ftrl(NamedTuple):
+    """Follow the regularised leader, by coordinate (McMahan et al., 2013).
+
+    ``accum`` is the sum of gradient²; with ``rate(a) = learning_rate · a ^ learning_rate_power``,
+    ``linear += gradient − (1 / rate(accum after) − 1 / rate(accum before)) · parameter`` and
+    ``parameter = (sign(linear) · l1 − linear) / (1 / rate(accum) + 2 · l2)`` where ``|linear| > l1``, else 0.
+    With shrinkage, ``linear`` is moved by ``gradient + 2 · l2_shrinkage · parameter`` instead.
+    """
+
+    learning_rate: Any
+    learning_rate_power: Any = -0.5
+    l1: Any = 0.0
+    l2: Any = 0.0
+    l2_shrinkage: Any = 0.0
+    initial_accumulator_value: float = 0.1
+
+    def slots(self) -> tuple[Slot, ...]:
+        """The sum of squared gradients, and the linear term."""
+        return (Slot("accum", self.initial_accumulator_value), Slot("linear", 0.0))
+
+    def update(self, xp: Any, parameter: Any, slots: Sequence[Any], gradient: Any) -> tuple[Any, Arrays]:
+        """One step; see `Rule.update`."""
+        before, linear = slots
+        accum = xp.multiply(gradient, gradient, out=xp.empty_like(parameter))
+        accum += before
+        strength = xp.power(accum, -self.learning_rate_power, out=xp.empty_like(parameter))
+        pull = xp.power(before, -self.learning_rate_power, out=xp.empty_like(parameter))
+        xp.subtract(strength, pull, out=pull)
+        pull *= parameter
+        pull /= self.learning_rate
+        shrunk = xp.multiply(parameter, 2 * self.l2_shrinkage, out=xp.empty_like(parameter))
+        shrunk += gradient
+        shrunk += linear
+        linear = xp.subtract(shrunk, pull, out=shrunk)
+        strength /= self.learning_rate
+        strength += 2 * self.l2
+        beyond = xp.sign(linear) * self.l1 - linear
+        beyond = xp.where(xp.abs(linear) > self.l1, beyond, 0)
+        return xp.divide(beyond, strength, out=strength), (accum, linear)
+
+
 def _descend(xp: Any, parameter: Any, direction: Any, rate: Any, out: Any = None) -> Any:
     """``parameter − rate · direction``, in ``out`` or in a fresh array. With ``out=``, an array of rank 0 stays an array."""
     step = xp.multiply(direction, rate, out=xp.empty_like(parameter) if out is None else out)

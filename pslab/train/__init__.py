@@ -14,7 +14,10 @@ _MODULES = {
     ),
     "pslab.optim.decay": "exponential_decay piecewise_constant polynomial_decay",
     "pslab.optim.global_step": "create_global_step get_global_step get_or_create_global_step global_step",
-    "pslab.optim.optimizer": ("AdagradOptimizer AdamOptimizer GradientDescentOptimizer MomentumOptimizer Optimizer RMSPropOptimizer"),
+    "pslab.optim.moving_average": "ExponentialMovingAverage",
+    "pslab.optim.optimizer": (
+        "AdadeltaOptimizer AdagradOptimizer AdamOptimizer FtrlOptimizer GradientDescentOptimizer MomentumOptimizer Optimizer RMSPropOptimizer"
+    ),
     "pslab.queues.coordinator": "Coordinator LooperThread",
     "pslab.queues.queue_runner": "QueueRunner add_queue_runner start_queue_runners",
     "pslab.runtime.cluster_spec": "ClusterSpec",

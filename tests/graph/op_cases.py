@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from PIL import Image
 
 from pslab.graph.build import apply
-from pslab.graph.ops import arrays, joining, losses, nn, numerics, random, shapes, slicing, sources
+from pslab.graph.ops import arrays, contraction, joining, losses, nn, numerics, python, random, scattering, shapes, slicing, sources
 from pslab.graph.variables import Variable
 
 
@@ -54,6 +56,13 @@ def probabilities(*shape: int) -> np.ndarray:
     return values / values.sum(-1, keepdims=True)
 
 
+def png(*pixels: tuple[int, int, int]) -> bytes:
+    """A file with a picture of one row."""
+    file = io.BytesIO()
+    Image.fromarray(np.array([pixels], "uint8")).save(file, "png")
+    return file.getvalue()
+
+
 CASES: list[Case] = []
 
 
@@ -82,6 +91,9 @@ for _type in ("Neg", "Abs", "Sign", "Exp", "Expm1", "Square", "Reciprocal", "Sin
 op("Neg", some())
 for _type in ("Log", "Log1p", "Sqrt", "Rsqrt"):
     op(_type, positive(3, 4))
+for _type in ("Tan", "Asin", "Acos", "Atan", "Sinh", "Cosh", "Asinh", "Atanh", "Erf"):
+    op(_type, some(3, 4, low=-0.9, high=0.9))
+op("Acosh", positive(3, 4) + 1)
 op("AddN", some(3, 2), some(3, 2), some(3, 2))
 op("AddN", some(3))
 
@@ -91,6 +103,10 @@ op("MatMul", some(3, 4), some(2, 4), transpose_a=False, transpose_b=True)
 op("MatMul", some(4, 3), some(2, 4), transpose_a=True, transpose_b=True)
 op("MatMul", some(2, 3, 4), some(2, 4, 2), transpose_a=False, transpose_b=False)
 op("MatMul", some(2, 4, 3), some(2, 2, 4), transpose_a=True, transpose_b=True)
+
+function("Einsum", lambda a, b: contraction.einsum("ij,kj->ki", a, b), some(2, 3), some(4, 3))
+function("Einsum", lambda a, b, c: contraction.einsum("bij,jk,b->kb", a, b, c), some(2, 3, 4), some(4, 2), some(2))
+function("Einsum", lambda a: contraction.einsum("ijk->j", a), some(2, 3, 2))
 
 op("SumToShape", some(2, 3, 4), shape=(3, 1))
 op("SumToShape", some(3, 4), shape=(4,))
@@ -162,14 +178,27 @@ op("SliceGrad", some(2, 3), some(4, 3), begin=(1, 0), size=(2, -1))
 op("GatherV2", some(4, 3), whole(2, 3, below=4), axis=0)
 op("GatherV2", some(2, 4), np.array([3, 0, 3], "int64"), axis=1)
 op("GatherGrad", some(3, 3), np.array([1, 1, 0], "int32"), some(4, 3), axis=0)
+op("GatherNd", some(4, 3, 2), np.array([[[1, 2], [0, 0]], [[1, 2], [3, 1]]], "int32"))
+op("GatherNdGrad", some(3, 2), np.array([[1], [1], [0]], "int64"), some(4, 2))
+op("DynamicPartition", some(4, 2), np.array([1, 0, 1, 1], "int32"), count=3)
+function(
+    "DynamicStitch", lambda i, j, a, b: scattering.dynamic_stitch([i, j], [a, b]), np.array([3, 0]), np.array([[1], [2]]), some(2, 3), some(2, 1, 3)
+)
+function("UnsortedSegmentSum", lambda x, i: scattering.unsorted_segment_sum(x, i, 3), some(4, 2), np.array([2, 0, -1, 2]))
+function("UnsortedSegmentSum", scattering.unsorted_segment_sum, some(2, 2), np.array([[1, 0], [-1, 1]]), np.array(2))
+op("ReverseV2", some(2, 3, 2), axis=(0, -1))
+op("Cumsum", some(2, 3, 2), axis=1, exclusive=False, reverse=True)
+op("Cumsum", some(3, 2), axis=0, exclusive=True, reverse=False)
+op("TopKV2", some(2, 3, 4), k=2)
+op("TopKGrad", some(2, 2), np.array([[3, 0], [1, 2]], "int32"), some(2, 4))
 op("PadV2", some(2, 3), paddings=((1, 0), (2, 1)), constant=1.5)
 
-for _type in ("Relu", "Sigmoid", "Tanh", "Softplus", "Elu", "Softmax", "LogSoftmax"):
+for _type in ("Relu", "Sigmoid", "Tanh", "Softplus", "Elu", "Selu", "Softmax", "LogSoftmax"):
     op(_type, some(3, 4))
 op("Sigmoid", some())
 op("Relu6", some(3, 4, low=-3, high=9))
 op("LeakyRelu", some(3, 4), alpha=0.2)
-for _type in ("ReluGrad", "SigmoidGrad", "TanhGrad", "EluGrad"):
+for _type in ("ReluGrad", "SigmoidGrad", "TanhGrad", "EluGrad", "SeluGrad"):
     op(_type, some(3, 4), some(3, 4))
 op("TanhGrad", some(), some())
 op("Relu6Grad", some(3, 4), some(3, 4, low=-3, high=9))
@@ -208,6 +237,20 @@ op(
     padding="SAME",
 )
 
+_POOL = {"size": (2, 3), "strides": (2, 1), "padding": "SAME"}
+op("AvgPool", some(2, 5, 4, 2), **_POOL)
+op("AvgPool", some(1, 5, 5, 1), size=(3, 2), strides=(1, 2), padding="VALID")
+op("AvgPoolGrad", some(2, 5, 4, 1), some(2, 3, 4, 1), **_POOL)
+
+_LRN = {"radius": 1, "bias": 1.5, "alpha": 0.3, "beta": 0.7}
+op("LRN", some(2, 3, 5), **_LRN)
+op("LRNGrad", some(2, 5), some(2, 5), **_LRN)
+for _nearest in (False, True):
+    op("Resize", some(1, 3, 4, 2), size=(5, 2), nearest=_nearest, align=False)
+    op("Resize", some(2, 3, 2, 1), size=(2, 5), nearest=_nearest, align=True)
+op("ResizeGrad", some(1, 5, 2, 2), some(1, 3, 4, 2), size=(5, 2), nearest=False, align=False)
+op("DecodeImage", np.array(png((1, 2, 3), (250, 0, 9)), object), channels=3)
+
 for _type in ("IsNan", "IsInf", "IsFinite"):
     op(_type, np.array([1.0, np.nan, np.inf]))
 function("CheckNumerics", lambda x: numerics.check_numerics(x, "x"), some(2, 3))
@@ -219,11 +262,16 @@ function("TruncatedNormal", lambda: random.truncated_normal([]))
 function("RandomUniform", lambda: random.random_uniform([2, 3], -1, 1))
 function("RandomUniformInt", lambda: random.random_uniform([2, 3], 2, 9, "int64"))
 function("DropoutMask", lambda x: nn.dropout(x, 0.5), some(2, 3))
+op("Multinomial", some(3, 4), count=5, dtype="int64", seed=1, seed2=2)
 function("RandomShuffle", random.random_shuffle, some(4, 3))
 
 function("Const", lambda: sources.constant([[1.0, 2.0]]))
 op("Identity", some(2, 3))
 op("StopGradient", some(2, 3))
+
+
+function("Print", lambda x: python.Print(x, [x], first_n=0), some(2, 3))
+function("PyFunc", lambda x: python.py_func(lambda array: array + 1, [x], x.dtype), some(2, 3))
 
 
 def _assigned(type: str) -> Callable[..., Any]:
@@ -241,6 +289,7 @@ for _type in ("Assign", "AssignAdd", "AssignSub"):
 
 UNRUNNABLE = {
     "Placeholder": "refuses to run: a value must be fed in its place",
+    "Assert": "has no output",
     "NoOp": "has no output",
     "VariableV2": "reads what an Assign op has put in the task's state",
     "ReadVariable": "reads what an Assign op has put in the task's state",
@@ -248,5 +297,8 @@ UNRUNNABLE = {
 }
 """Op types without a case here, and why; they have tests of their own."""
 
-SECOND_ORDER = {"ProdOfOthers", "MaxPoolGrad"}
+DYNAMIC = {"DecodeImage", "DynamicPartition", "DynamicStitch", "PyFunc", "Where"}
+"""Op types whose outputs' shapes depend on the inputs' values."""
+
+SECOND_ORDER = {"LRNGrad", "MaxPoolGrad", "ProdOfOthers", "TopKGrad"}
 """Op types of gradients that have no gradient themselves: asking for it is an error."""

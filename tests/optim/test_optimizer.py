@@ -15,7 +15,15 @@ from pslab.graph.ops.sources import placeholder, stop_gradient
 from pslab.graph.variables import Variable, global_variables_initializer
 from pslab.optim import rules
 from pslab.optim.global_step import get_or_create_global_step
-from pslab.optim.optimizer import AdagradOptimizer, AdamOptimizer, GradientDescentOptimizer, MomentumOptimizer, RMSPropOptimizer
+from pslab.optim.optimizer import (
+    AdadeltaOptimizer,
+    AdagradOptimizer,
+    AdamOptimizer,
+    FtrlOptimizer,
+    GradientDescentOptimizer,
+    MomentumOptimizer,
+    RMSPropOptimizer,
+)
 from pslab.runtime.task import Task
 from pslab.testing.one_task import program, run
 
@@ -31,6 +39,8 @@ OPTIMIZERS = {
     "Momentum": (lambda: MomentumOptimizer(0.1, 0.9), rules.Momentum(0.1, 0.9)),
     "Nesterov": (lambda: MomentumOptimizer(0.1, 0.9, use_nesterov=True), rules.Momentum(0.1, 0.9, True)),
     "Adagrad": (lambda: AdagradOptimizer(0.1, 0.3), rules.Adagrad(0.1, 0.3)),
+    "Adadelta": (lambda: AdadeltaOptimizer(1.0, 0.9, 1e-4), rules.Adadelta(1.0, 0.9, 1e-4)),
+    "Ftrl": (lambda: FtrlOptimizer(0.3, -0.7, 0.2, 0.1, 0.4, l2_shrinkage_regularization_strength=0.5), rules.Ftrl(0.3, -0.7, 0.1, 0.4, 0.5, 0.2)),
     "RMSProp": (lambda: RMSPropOptimizer(0.1, 0.8, 0.5, 1e-3), rules.RMSProp(0.1, 0.8, 0.5, 1e-3)),
     "RMSProp centered": (lambda: RMSPropOptimizer(0.1, centered=True), rules.RMSProp(0.1, centered=True)),
     "Adam": (lambda: AdamOptimizer(0.1, 0.5, 0.7, 1e-2), rules.Adam(0.1, 0.5, 0.7, 1e-2)),
@@ -85,6 +95,8 @@ def test_slots_have_tensorflows_names_and_live_beside_their_variable(graph):
         (GradientDescentOptimizer(0.1), {}),
         (MomentumOptimizer(0.1, 0.9), {"momentum": "w/Momentum"}),
         (AdagradOptimizer(0.1, name="Ada"), {"accumulator": "w/Ada"}),
+        (AdadeltaOptimizer(), {"accum": "w/Adadelta", "accum_update": "w/Adadelta_1"}),
+        (FtrlOptimizer(0.1), {"accum": "w/Ftrl", "linear": "w/Ftrl_1"}),
         (RMSPropOptimizer(0.1), {"rms": "w/RMSProp", "momentum": "w/RMSProp_1"}),
         (RMSPropOptimizer(0.1, centered=True), {"rms": "w/RMSProp", "mg": "w/RMSProp_1", "momentum": "w/RMSProp_2"}),
     ],
@@ -243,3 +255,9 @@ def test_minimize_with_nothing_to_do(graph):
         optimizer.minimize(stop_gradient(matmul(x, w)))
     with pytest.raises(GraphError, match="is int32; only floating"):
         optimizer.minimize(placeholder("int32", []))
+
+
+def test_ftrl_refuses_strengths_that_make_no_sense():
+    for arguments in ({"l1_regularization_strength": -1.0}, {"initial_accumulator_value": -0.1}, {"learning_rate_power": 0.5}):
+        with pytest.raises(GraphError, match="expected no negative"):
+            FtrlOptimizer(0.1, **arguments)

@@ -34,6 +34,26 @@ def adagrad(w, gradients, lr, initial):
     return w
 
 
+def adadelta(w, gradients, lr, rho, epsilon):
+    accum = accum_update = 0.0
+    for g in gradients:
+        accum = rho * accum + (1 - rho) * g * g
+        step = math.sqrt(accum_update + epsilon) / math.sqrt(accum + epsilon) * g
+        accum_update = rho * accum_update + (1 - rho) * step * step
+        w -= lr * step
+    return w
+
+
+def ftrl(w, gradients, lr, power, l1, l2, shrinkage, initial):
+    accum, linear = initial, 0.0
+    for g in gradients:
+        before, accum = accum, accum + g * g
+        linear += g + 2 * shrinkage * w - (accum**-power - before**-power) / lr * w
+        quadratic = accum**-power / lr + 2 * l2
+        w = (math.copysign(l1, linear) - linear) / quadratic if abs(linear) > l1 else 0.0
+    return w
+
+
 def rmsprop(w, gradients, lr, decay, mu, epsilon, centered):
     ms, mg, mom = 1.0, 0.0, 0.0
     for g in gradients:
@@ -59,6 +79,9 @@ CASES = {
     "nesterov": (rules.Momentum(0.1, 0.9, use_nesterov=True), lambda w, g: momentum(w, g, 0.1, 0.9, True)),
     "adagrad": (rules.Adagrad(0.5), lambda w, g: adagrad(w, g, 0.5, 0.1)),
     "adagrad from 1": (rules.Adagrad(0.5, initial_accumulator_value=1.0), lambda w, g: adagrad(w, g, 0.5, 1.0)),
+    "adadelta": (rules.Adadelta(1.0, 0.9, 1e-4), lambda w, g: adadelta(w, g, 1.0, 0.9, 1e-4)),
+    "ftrl": (rules.Ftrl(0.3), lambda w, g: ftrl(w, g, 0.3, -0.5, 0.0, 0.0, 0.0, 0.1)),
+    "ftrl, regularised": (rules.Ftrl(0.3, -0.7, 0.8, 0.2, 0.3, 0.2), lambda w, g: ftrl(w, g, 0.3, -0.7, 0.8, 0.2, 0.3, 0.2)),
     "rmsprop": (rules.RMSProp(0.05), lambda w, g: rmsprop(w, g, 0.05, 0.9, 0.0, 1e-10, False)),
     "rmsprop with momentum": (
         rules.RMSProp(0.05, decay=0.8, momentum=0.7, epsilon=1e-3),
@@ -131,8 +154,25 @@ def test_slots_start_as_in_tensorflow():
     assert rules.init(rules.GradientDescent(0.1), np, parameter) == ()
     (accumulator,) = rules.init(rules.Adagrad(0.1), np, parameter)
     np.testing.assert_array_equal(accumulator, np.full((2,), 0.1, "float32"))
+    accum, linear = rules.init(rules.Ftrl(0.1, initial_accumulator_value=0.2), np, parameter)
+    assert (accum.tolist(), linear.tolist()) == (np.full(2, 0.2, "float32").tolist(), [0, 0])
+    assert [s.tolist() for s in rules.init(rules.Adadelta(0.1), np, parameter)] == [[0, 0], [0, 0]]
     rms, mg, momentum = rules.init(rules.RMSProp(0.1, centered=True), np, parameter)
     assert (rms.tolist(), mg.tolist(), momentum.tolist()) == ([1, 1], [0, 0], [0, 0])
     m, v, beta1_power, beta2_power = rules.init(rules.Adam(0.1), np, parameter)
     assert (m.tolist(), v.tolist()) == ([0, 0], [0, 0])
     assert (beta1_power, beta2_power) == (np.float32(0.9), np.float32(0.999))
+
+
+def test_adadelta_and_ftrl_do_as_tensorflow_did():
+    """Values of TensorFlow's own optimizers after five steps."""
+    start = np.array([0.5, -1, 2, 0], "float32")
+    gradients = [np.sin(np.arange(4) * (i + 1) + i).astype("float32") for i in range(5)]
+    found, (accum, _) = train(rules.Adadelta(1.0, 0.9, 1e-4), start, gradients)
+    np.testing.assert_allclose(found, [0.45851, -1.05046, 1.96706, -0.07191], atol=2e-5)
+    np.testing.assert_allclose(accum, [0.17766, 0.17822, 0.38870, 0.15408], atol=2e-5)
+    found, (accum, linear) = train(rules.Ftrl(0.3, -0.7, 0.1, 0.2, 0.0, 0.2), start, gradients)
+    np.testing.assert_allclose(found, [-0.29097, -0.82158, 1.00558, -0.19487], atol=2e-5)
+    np.testing.assert_allclose(linear, [1.96848, 5.55510, -10.70767, 1.26869], atol=2e-5)
+    found, _ = train(rules.Ftrl(0.3, -0.5, 0.5, 0.0, 0.3), start, gradients)
+    np.testing.assert_allclose(found, [-0.17731, -0.36277, 0.35775, -0.04636], atol=2e-5)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from pslab.graph.build import apply_one
+from pslab.graph.build import apply_one, convert_to_tensor
 from pslab.graph.operation import Operation
-from pslab.graph.ops import infer
+from pslab.graph.ops import infer, math
 from pslab.graph.ops.arrays import cast
 from pslab.graph.registry import register
 from pslab.graph.tensor import Tensor
@@ -52,6 +52,14 @@ def _elu(xp: Any, x: Any, out: Any = None) -> Any:
     return xp.where(x > 0, x, xp.expm1(xp.minimum(x, 0)))
 
 
+_SELU_SCALE, _SELU_ALPHA = 1.0507009873554804934, 1.6732632423543772848
+"""With these, mean 0 and variance 1 are a fixed point from layer to layer (Klambauer et al., 2017)."""
+
+
+def _selu(xp: Any, x: Any, out: Any = None) -> Any:
+    return x.dtype.type(_SELU_SCALE) * xp.where(x > 0, x, x.dtype.type(_SELU_ALPHA) * xp.expm1(xp.minimum(x, 0)))
+
+
 def _leaky_relu(xp: Any, x: Any, out: Any = None, *, alpha: float) -> Any:
     return xp.where(x > 0, x, alpha * x)
 
@@ -66,6 +74,7 @@ _register_activation("Sigmoid", _sigmoid, lambda op, g: [apply_one("SigmoidGrad"
 _register_activation("Tanh", lambda xp, x, out=None: xp.tanh(x, out=out), lambda op, g: [apply_one("TanhGrad", [op.outputs[0], g])], 4)
 _register_activation("Softplus", _softplus, lambda op, g: [g * sigmoid(op.inputs[0])], 4)
 _register_activation("Elu", _elu, lambda op, g: [apply_one("EluGrad", [g, op.outputs[0]])], 3)
+_register_activation("Selu", _selu, lambda op, g: [apply_one("SeluGrad", [g, op.outputs[0]])], 4)
 _register_activation("LeakyRelu", _leaky_relu, _leaky_relu_gradient, 2)
 
 # Their gradients, fused; each is `gradient times slope`, and its own gradient makes second derivatives possible.
@@ -108,6 +117,11 @@ def _elu_grad(xp: Any, g: Any, y: Any, out: Any = None) -> Any:
     return xp.multiply(g, xp.where(y > 0, y.dtype.type(1), y + 1), out=out)
 
 
+def _selu_grad(xp: Any, g: Any, y: Any, out: Any = None) -> Any:
+    scale = y.dtype.type(_SELU_SCALE)
+    return xp.multiply(g, xp.where(y > 0, scale, y + scale * y.dtype.type(_SELU_ALPHA)), out=out)
+
+
 def _leaky_relu_grad(xp: Any, g: Any, x: Any, out: Any = None, *, alpha: float) -> Any:
     return xp.multiply(g, xp.where(x > 0, x.dtype.type(1), x.dtype.type(alpha)), out=out)
 
@@ -129,7 +143,7 @@ def _tanh_grad_gradient(op: Operation, g: Tensor) -> list[Tensor | None]:
 
 def _elu_grad_gradient(op: Operation, g: Tensor) -> list[Tensor | None]:
     incoming, y = op.inputs
-    return [apply_one("EluGrad", [g, y]), g * incoming * cast(y < 0.0, g.dtype)]
+    return [apply_one(op.type, [g, y]), g * incoming * cast(y < 0.0, g.dtype)]
 
 
 _register_slope("ReluGrad", lambda xp, g, y, out=None: xp.multiply(g, y > 0, out=out), _same_again, 1)
@@ -137,6 +151,7 @@ _register_slope("Relu6Grad", _relu6_grad, _same_again, 2)
 _register_slope("SigmoidGrad", _sigmoid_grad, _sigmoid_grad_gradient, 3, elementwise=False)
 _register_slope("TanhGrad", _tanh_grad, _tanh_grad_gradient, 3, elementwise=False)
 _register_slope("EluGrad", _elu_grad, _elu_grad_gradient, 2)
+_register_slope("SeluGrad", _selu_grad, _elu_grad_gradient, 3)
 _register_slope("LeakyReluGrad", _leaky_relu_grad, _same_again, 1)
 
 
@@ -173,3 +188,19 @@ def elu(features: Any, name: str | None = None) -> Tensor:
 def leaky_relu(features: Any, alpha: float = 0.2, name: str | None = None) -> Tensor:
     """``x`` where it is positive, else ``alpha * x``."""
     return apply_one("LeakyRelu", [features], name or "LeakyRelu", alpha=float(alpha))
+
+
+def selu(features: Any, name: str | None = None) -> Tensor:
+    """``1.05 · x`` where it is positive, else ``1.05 · 1.67 · (exp(x) - 1)``, with the constants that keep mean 0 and variance 1."""
+    return apply_one("Selu", [features], name)
+
+
+def softsign(features: Any, name: str | None = None) -> Tensor:
+    """``x / (1 + |x|)``, elementwise."""
+    x = convert_to_tensor(features)
+    return math.truediv(x, 1.0 + math.abs(x), name or "Softsign")
+
+
+def log_sigmoid(x: Any, name: str | None = None) -> Tensor:
+    """``log(sigmoid(x))``, elementwise."""
+    return math.negative(softplus(math.negative(x)), name or "LogSigmoid")

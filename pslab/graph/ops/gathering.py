@@ -62,3 +62,62 @@ def gather(params: Any, indices: Any, validate_indices: bool | None = None, name
         InvalidArgumentError: when it runs, an index is outside.
     """
     return apply_one("GatherV2", [params, indices], name or "Gather", axis=integer(0 if axis is None else axis, "an axis"))
+
+
+# By several indices at once
+
+
+def _infer_gather_nd(op: Operation) -> infer.Inferred:
+    x, indices = op.inputs
+    if not indices.dtype.is_integer:
+        raise ShapeError(f"indices must be integers, found {indices.dtype.name}")
+    depth = indices.shape[-1] if indices.shape.ndims else None
+    if x.shape.dims is None or indices.shape.dims is None or depth is None:
+        return [(x.dtype, TensorShape(None))]
+    if depth > len(x.shape.dims):
+        raise ShapeError(f"{depth} indices for a tensor of rank {len(x.shape.dims)}")
+    return [(x.dtype, TensorShape([*indices.shape.dims[:-1], *x.shape.dims[depth:]]))]
+
+
+def _key(xp: Any, indices: Any, shape: tuple[int, ...]) -> tuple[Any, ...]:
+    limits = xp.asarray(shape[: indices.shape[-1]])
+    if indices.size and ((indices < 0) | (indices >= limits)).any():
+        raise InvalidArgumentError(f"some of the indices are outside shape {shape}")
+    return tuple(xp.moveaxis(indices, -1, 0))
+
+
+def _gather_nd(xp: Any, x: Any, indices: Any) -> Any:
+    return xp.array(x[_key(xp, indices, x.shape)])
+
+
+def _gather_nd_grad(xp: Any, g: Any, indices: Any, like: Any) -> Any:
+    full = xp.zeros(like.shape, g.dtype)
+    xp.add.at(full, _key(xp, indices, like.shape), g)
+    return full
+
+
+register(
+    "GatherNd",
+    infer=_infer_gather_nd,
+    kernel=_gather_nd,
+    gradient=lambda op, g: [apply_one("GatherNdGrad", [g, op.inputs[1], op.inputs[0]]), None],
+)
+register(
+    "GatherNdGrad",
+    infer=lambda op: [(op.inputs[0].dtype, op.inputs[2].shape)],
+    kernel=_gather_nd_grad,
+    gradient=lambda op, g: [apply_one("GatherNd", [g, op.inputs[1]]), None, None],
+    flops=infer.elements_in,
+)
+
+
+def gather_nd(params: Any, indices: Any, name: str | None = None) -> Tensor:
+    """The elements or slices of ``params`` at ``indices``, whose last axis holds an index for each of the first axes of ``params``.
+
+    Returns:
+        ``[*indices.shape[:-1], *params.shape[indices.shape[-1]:]]``.
+
+    Raises:
+        InvalidArgumentError: when it runs, an index is outside.
+    """
+    return apply_one("GatherNd", [params, indices], name or "GatherNd")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from pslab.errors import InvalidArgumentError, ShapeError
-from pslab.graph.build import apply_one, apply_op
+from pslab.graph.build import apply_one, apply_op, convert_to_tensor
 from pslab.graph.operation import Operation
-from pslab.graph.ops import infer
-from pslab.graph.ops.activations import sigmoid
+from pslab.graph.ops import infer, math
+from pslab.graph.ops.activations import sigmoid, softplus
 from pslab.graph.ops.broadcasting import convert_pair
 from pslab.graph.ops.nn import log_softmax, softmax, to_last
 from pslab.graph.ops.reduce import reduce_sum
@@ -230,6 +230,24 @@ def sigmoid_cross_entropy_with_logits(logits: Any = None, labels: Any = None, na
         ShapeError: shapes or dtypes differ.
     """
     return apply_one("SigmoidCrossEntropyWithLogits", _both(logits, targets if labels is None else labels), name)
+
+
+def weighted_cross_entropy_with_logits(
+    labels: Any = None, logits: Any = None, pos_weight: Any = None, name: str | None = None, targets: Any = None
+) -> Tensor:
+    """`sigmoid_cross_entropy_with_logits` in which what positive labels cost is multiplied by ``pos_weight``.
+
+    ``targets`` is an older name of ``labels``.
+
+    Raises:
+        ShapeError: labels, logits or the weight are not given, or shapes differ.
+    """
+    x, y = _both(logits, targets if labels is None else labels)
+    if pos_weight is None:
+        raise ShapeError("weighted_cross_entropy_with_logits needs pos_weight=")
+    x.shape.merge_with(y.shape)
+    weight = 1.0 + (convert_to_tensor(pos_weight, like=x) - 1.0) * y
+    return math.add((1.0 - y) * x, weight * softplus(-x), name or "logistic_loss")
 
 
 def _both(logits: Any, labels: Any) -> tuple[Tensor, Tensor]:

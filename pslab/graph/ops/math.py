@@ -151,9 +151,10 @@ def squared_difference(x: Any, y: Any, name: str | None = None) -> Tensor:
 # One input
 
 
-def _register_unary(
+def register_unary(
     type: str, kernel: Callable[..., Any], partial: Callable[[Operation, Tensor], Tensor] | None = None, rule: Any = infer.floating, flops: int = 1
 ) -> None:
+    """An elementwise op of one input; ``partial`` gives its gradient, and without it none flows."""
     register(
         type,
         infer=rule(infer.like_first),
@@ -170,22 +171,22 @@ def _rsqrt(xp: Any, x: Any, out: Any = None) -> Any:
     return xp.reciprocal(root, out=out)
 
 
-_register_unary("Neg", lambda xp, x, out=None: xp.negative(x, out=out), lambda op, g: negative(g), infer.numeric)
-_register_unary("Abs", lambda xp, x, out=None: xp.absolute(x, out=out), lambda op, g: g * sign(op.inputs[0]), infer.numeric)
-_register_unary("Sign", lambda xp, x, out=None: xp.sign(x, out=out), rule=infer.numeric)
-_register_unary("Exp", lambda xp, x, out=None: xp.exp(x, out=out), lambda op, g: g * op.outputs[0])
-_register_unary("Expm1", lambda xp, x, out=None: xp.expm1(x, out=out), lambda op, g: g * exp(op.inputs[0]))
-_register_unary("Log", lambda xp, x, out=None: xp.log(x, out=out), lambda op, g: g / op.inputs[0])
-_register_unary("Log1p", lambda xp, x, out=None: xp.log1p(x, out=out), lambda op, g: g / (1.0 + op.inputs[0]))
-_register_unary("Sqrt", lambda xp, x, out=None: xp.sqrt(x, out=out), lambda op, g: g * 0.5 / op.outputs[0])
-_register_unary("Rsqrt", _rsqrt, lambda op, g: g * -0.5 * op.outputs[0] / op.inputs[0], flops=2)
-_register_unary("Square", lambda xp, x, out=None: xp.multiply(x, x, out=out), lambda op, g: g * (2.0 * op.inputs[0]), infer.numeric)
-_register_unary("Reciprocal", lambda xp, x, out=None: xp.reciprocal(x, out=out), lambda op, g: negative(g * square(op.outputs[0])))
-_register_unary("Sin", lambda xp, x, out=None: xp.sin(x, out=out), lambda op, g: g * cos(op.inputs[0]))
-_register_unary("Cos", lambda xp, x, out=None: xp.cos(x, out=out), lambda op, g: negative(g * sin(op.inputs[0])))
-_register_unary("Floor", lambda xp, x, out=None: xp.floor(x, out=out))
-_register_unary("Ceil", lambda xp, x, out=None: xp.ceil(x, out=out))
-_register_unary("Round", lambda xp, x, out=None: xp.rint(x, out=out))
+register_unary("Neg", lambda xp, x, out=None: xp.negative(x, out=out), lambda op, g: negative(g), infer.numeric)
+register_unary("Abs", lambda xp, x, out=None: xp.absolute(x, out=out), lambda op, g: g * sign(op.inputs[0]), infer.numeric)
+register_unary("Sign", lambda xp, x, out=None: xp.sign(x, out=out), rule=infer.numeric)
+register_unary("Exp", lambda xp, x, out=None: xp.exp(x, out=out), lambda op, g: g * op.outputs[0])
+register_unary("Expm1", lambda xp, x, out=None: xp.expm1(x, out=out), lambda op, g: g * exp(op.inputs[0]))
+register_unary("Log", lambda xp, x, out=None: xp.log(x, out=out), lambda op, g: g / op.inputs[0])
+register_unary("Log1p", lambda xp, x, out=None: xp.log1p(x, out=out), lambda op, g: g / (1.0 + op.inputs[0]))
+register_unary("Sqrt", lambda xp, x, out=None: xp.sqrt(x, out=out), lambda op, g: g * 0.5 / op.outputs[0])
+register_unary("Rsqrt", _rsqrt, lambda op, g: g * -0.5 * op.outputs[0] / op.inputs[0], flops=2)
+register_unary("Square", lambda xp, x, out=None: xp.multiply(x, x, out=out), lambda op, g: g * (2.0 * op.inputs[0]), infer.numeric)
+register_unary("Reciprocal", lambda xp, x, out=None: xp.reciprocal(x, out=out), lambda op, g: negative(g * square(op.outputs[0])))
+register_unary("Sin", lambda xp, x, out=None: xp.sin(x, out=out), lambda op, g: g * cos(op.inputs[0]))
+register_unary("Cos", lambda xp, x, out=None: xp.cos(x, out=out), lambda op, g: negative(g * sin(op.inputs[0])))
+register_unary("Floor", lambda xp, x, out=None: xp.floor(x, out=out))
+register_unary("Ceil", lambda xp, x, out=None: xp.ceil(x, out=out))
+register_unary("Round", lambda xp, x, out=None: xp.rint(x, out=out))
 
 
 def negative(x: Any, name: str | None = None) -> Tensor:

@@ -16,12 +16,14 @@ import numpy as np
 from pslab.errors import InvalidArgumentError, ShapeError
 from pslab.graph.build import apply_one, convert_to_tensor
 from pslab.graph.defaults import get_default_graph
-from pslab.graph.dtypes import DType, as_dtype, float32
+from pslab.graph.dtypes import DType, as_dtype, float32, int64
 from pslab.graph.operation import Operation
 from pslab.graph.ops import infer, math
 from pslab.graph.ops.shapes import shape as shape_of
-from pslab.graph.ops.static import inferred_shape, runtime_shape, shape_argument
+from pslab.graph.ops.slicing import slice_
+from pslab.graph.ops.static import inferred_shape, integer, runtime_shape, shape_argument
 from pslab.graph.registry import not_differentiable, register
+from pslab.graph.shape import TensorShape
 from pslab.graph.tensor import Tensor
 
 GENERATORS = "random/"
@@ -97,6 +99,18 @@ def _mask(state: Any, name: str, xp: Any, keep: Any, *dynamic: Any, shape: Any, 
     return (draws < keep) / keep
 
 
+def _infer_multinomial(op: Operation) -> infer.Inferred:
+    logits = op.inputs[0]
+    rows, _ = logits.shape.merge_with([None, None]).as_list()
+    return [(as_dtype(op.attrs["dtype"]), TensorShape([rows, op.attrs["count"]]))]
+
+
+def _multinomial(state: Any, name: str, xp: Any, logits: Any, *, count: int, dtype: str, seed: int, seed2: int) -> Any:
+    draws = _generator(state, name, xp, seed, seed2).random((logits.shape[0], count, logits.shape[1]))
+    noise = -xp.log(-xp.log(xp.maximum(draws, 1e-300)))  # Gumbel's: the greatest sum is at each class with its probability
+    return (logits[:, None, :] + noise).argmax(-1).astype(dtype)
+
+
 def _shuffle(state: Any, name: str, xp: Any, value: Any, *, seed: int, seed2: int) -> Any:
     generator = _generator(state, name, xp, seed, seed2)
     return value[xp.argsort(generator.random(len(value)))]
@@ -107,6 +121,7 @@ register("TruncatedNormal", infer=_infer_draw, kernel=_truncated, gradient=not_d
 register("RandomUniform", infer=_infer_draw, kernel=_uniform, gradient=not_differentiable, flops=infer.elements, stateful=True)
 register("RandomUniformInt", infer=_infer_draw, kernel=_integers, gradient=not_differentiable, flops=infer.elements, stateful=True)
 register("DropoutMask", infer=_infer_draw, kernel=_mask, gradient=not_differentiable, flops=infer.elements, stateful=True)
+register("Multinomial", infer=infer.floating(_infer_multinomial), kernel=_multinomial, gradient=not_differentiable, stateful=True)
 register("RandomShuffle", infer=infer.like_first, kernel=_shuffle, gradient=not_differentiable, stateful=True)
 
 
@@ -162,6 +177,27 @@ def random_shuffle(value: Any, seed: int | None = None, name: str | None = None)
     """The rows of ``value`` in random order."""
     first, second = get_seed(seed)
     return apply_one("RandomShuffle", [value], name, seed=first, seed2=second)
+
+
+def multinomial(logits: Any, num_samples: Any, seed: int | None = None, name: str | None = None, output_dtype: DType | Any = int64) -> Tensor:
+    """Classes drawn by their unscaled log probabilities, ``[batch, num_samples]`` from logits ``[batch, classes]``."""
+    first, second = get_seed(seed)
+    count = integer(num_samples, "num_samples")
+    return apply_one("Multinomial", [logits], name or "multinomial", count=count, dtype=as_dtype(output_dtype).name, seed=first, seed2=second)
+
+
+def random_crop(value: Any, size: Any, seed: int | None = None, name: str | None = None) -> Tensor:
+    """A block of ``size`` (a number per axis) that begins at a random place.
+
+    Raises:
+        InvalidArgumentError: when it runs, the block is greater than ``value``.
+    """
+    x, extent = convert_to_tensor(value), convert_to_tensor(size)
+    if extent.shape.num_elements() is None:
+        raise ShapeError(f"random_crop needs one size per axis, but {extent.name} has shape {extent.shape}")
+    room = shape_of(x) - extent + 1
+    start = random_uniform([extent.shape.num_elements()], 0, 2**31 - 1, "int32", seed)
+    return slice_(x, math.mod(start, math.maximum(room, 1)), size, name or "random_crop")
 
 
 def keep_mask(x: Tensor, keep_prob: Tensor, shape: Any, seed: int | None) -> Tensor:

@@ -10,8 +10,11 @@ from pslab.graph.build import apply_one, apply_op, convert_to_tensor
 from pslab.graph.operation import Operation
 from pslab.graph.ops import infer
 from pslab.graph.ops.arrays import range_, zeros_like
+from pslab.graph.ops.compare import greater_equal
 from pslab.graph.ops.gathering import gather
+from pslab.graph.ops.math import maximum
 from pslab.graph.ops.shapes import reshape_like, shape, size
+from pslab.graph.ops.static import constant_value
 from pslab.graph.registry import register
 from pslab.graph.shape import TensorShape
 from pslab.graph.tensor import Tensor
@@ -101,3 +104,62 @@ def dynamic_stitch(indices: Sequence[Any], data: Sequence[Any], name: str | None
     if len(indices) != len(data) or not indices:
         raise ShapeError(f"expected as many lists of indices as of rows, and at least one, found {len(indices)} and {len(data)}")
     return apply_one("DynamicStitch", [*map(convert_to_tensor, indices), *map(convert_to_tensor, data)], name)
+
+
+# Sums by number
+
+
+def _infer_segment_sum(op: Operation) -> infer.Inferred:
+    data, ids = op.inputs[:2]
+    if not ids.dtype.is_integer:
+        raise ShapeError(f"segment ids must be integers, found {ids.dtype.name}")
+    if data.shape.dims is None or ids.shape.dims is None:
+        return [(data.dtype, TensorShape(None))]
+    lead = len(ids.shape.dims)
+    TensorShape(data.shape.dims[:lead]).merge_with(ids.shape)
+    count = op.attrs["count"]
+    return [(data.dtype, TensorShape([None if count is None else count[0], *data.shape.dims[lead:]]))]
+
+
+def _segment_sum(xp: Any, data: Any, ids: Any, *dynamic: Any, count: tuple[int] | None) -> Any:
+    total = int(dynamic[0]) if count is None else count[0]
+    if ids.size and ids.max() >= total:
+        raise InvalidArgumentError(f"segment ids go up to {ids.max()}, but there are {total} segments, numbered from 0")
+    sums = xp.zeros((total, *data.shape[ids.ndim :]), data.dtype)
+    counted = ids >= 0
+    xp.add.at(sums, ids[counted], data[counted])
+    return sums
+
+
+def _segment_sum_gradient(op: Operation, g: Tensor) -> list[Tensor | None]:
+    data, ids = op.inputs[:2]
+    rows = gather(g, maximum(ids, 0))
+    counted = greater_equal(ids, 0)
+    rank = data.shape.ndims
+    if rank is None or ids.shape.ndims is None:
+        raise ShapeError(f"the gradient of unsorted_segment_sum needs known ranks, found shapes {data.shape} and {ids.shape}")
+    if rank > ids.shape.ndims:
+        counted = apply_one("ExpandDims", [counted], axis=tuple(range(ids.shape.ndims, rank)))
+    return [apply_one("Select", [counted, rows, convert_to_tensor(0, like=g)]), *[None] * (len(op.inputs) - 1)]
+
+
+register("UnsortedSegmentSum", infer=_infer_segment_sum, kernel=_segment_sum, gradient=_segment_sum_gradient, flops=infer.elements_in)
+
+
+def unsorted_segment_sum(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
+    """Row i of the result is the sum of the rows of ``data`` whose id is i; rows with a negative id are left out.
+
+    Args:
+        data: ``[*segment_ids.shape, *row]``.
+        segment_ids: integers less than ``num_segments``.
+        num_segments: number of rows of the result; may be a tensor.
+        name: name of the op.
+
+    Raises:
+        ShapeError: ``data`` does not begin with the shape of ``segment_ids``.
+        InvalidArgumentError: when it runs, an id is too great.
+    """
+    number = convert_to_tensor(num_segments)
+    known = constant_value(number)
+    dynamic, count = ([number], None) if known is None else ([], (int(known),))
+    return apply_one("UnsortedSegmentSum", [data, segment_ids, *dynamic], name, count=count)

@@ -19,6 +19,9 @@ X = np.linspace(-4, 8, 12).reshape(3, 4)
         (activations.tanh, np.tanh),
         (activations.softplus, lambda x: np.log1p(np.exp(x))),
         (activations.elu, lambda x: np.where(x > 0, x, np.exp(x) - 1)),
+        (activations.selu, lambda x: 1.0507009873554805 * np.where(x > 0, x, 1.6732632423543772 * (np.exp(x) - 1))),
+        (activations.softsign, lambda x: x / (1 + np.abs(x))),
+        (activations.log_sigmoid, lambda x: np.log(scipy.special.expit(x))),
         (activations.leaky_relu, lambda x: np.where(x > 0, x, 0.2 * x)),
     ],
 )

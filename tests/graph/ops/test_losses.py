@@ -74,6 +74,17 @@ def test_sigmoid_cross_entropy(value):
     assert value(activations.sigmoid(LOGITS)).dtype == np.float32
 
 
+def test_what_positive_labels_cost_may_be_weighted(value):
+    p = scipy.special.expit(LOGITS)
+    wanted = -(3 * LABELS * np.log(p) + (1 - LABELS) * np.log(1 - p))
+    np.testing.assert_allclose(value(losses.weighted_cross_entropy_with_logits(LABELS, LOGITS, 3.0)), wanted, rtol=1e-4)
+    np.testing.assert_allclose(value(losses.weighted_cross_entropy_with_logits(targets=LABELS, logits=LOGITS, pos_weight=3)), wanted, rtol=1e-4)
+    with pytest.raises(ShapeError, match="needs pos_weight="):
+        losses.weighted_cross_entropy_with_logits(LABELS, LOGITS)
+    with pytest.raises(ShapeError, match="do not fit"):
+        losses.weighted_cross_entropy_with_logits(LABELS[:1], LOGITS, 3.0)
+
+
 def test_static_errors(graph):
     x = placeholder("float32", [None, 10])
     with pytest.raises(ShapeError, match="do not fit"):

@@ -122,3 +122,28 @@ def test_shuffle_keeps_the_rows(graph):
     [found] = evaluate([random.random_shuffle(x, seed=4)])
     assert found.tolist() != x.tolist()
     assert sorted(found.tolist()) == x.tolist()
+
+
+def test_classes_are_drawn_by_their_probabilities(graph):
+    logits = np.log([[0.1, 0.2, 0.7], [0.5, 0.5, 1e-30]]) + 5
+    [found] = evaluate([random.multinomial(logits, 4000, seed=1)])
+    assert (found.shape, found.dtype) == ((2, 4000), np.dtype("int64"))
+    counts = [np.bincount(row, minlength=3) / 4000 for row in found]
+    np.testing.assert_allclose(counts, [[0.1, 0.2, 0.7], [0.5, 0.5, 0]], atol=0.03)
+    assert random.multinomial(placeholder("float32", [None, 5]), 2, output_dtype="int32").shape == [None, 2]
+
+
+def test_a_block_at_a_random_place(graph):
+    x = np.arange(48).reshape(4, 6, 2)
+    blocks = evaluate([random.random_crop(x, [3, 4, 2], seed=s) for s in range(40)])
+    corners = {(int(b[0, 0, 0]) // 12, int(b[0, 0, 0]) % 12 // 2) for b in blocks}
+    assert corners == {(i, j) for i in range(2) for j in range(3)}
+    for block in blocks:
+        i, j = int(block[0, 0, 0]) // 12, int(block[0, 0, 0]) % 12 // 2
+        np.testing.assert_array_equal(block, x[i : i + 3, j : j + 4])
+
+
+def test_a_block_must_fit(graph):
+    x = placeholder("float32", [None, 2])
+    with pytest.raises(InvalidArgumentError, match="outside axis 0"):
+        evaluate([random.random_crop(x, [3, 2])], {x: np.zeros((2, 2), "f")})
