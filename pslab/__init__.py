@@ -19,6 +19,7 @@ _MODULES = {
     "pslab.layers": ".",
     "pslab.losses": ".",
     "pslab.nn": ".",
+    "pslab.summary": ".",
     "pslab.train": ".",
     "pslab.graph.collections": "GraphKeys",
     "pslab.graph.default_names": "add_to_collection colocate_with control_dependencies device get_collection name_scope",
@@ -29,6 +30,8 @@ _MODULES = {
     ),
     "pslab.graph.gradients": "gradients",
     "pslab.graph.graph": "Graph",
+    "pslab.graph.graph_def": "GraphDef",
+    "pslab.graph.importing": "import_graph_def",
     "pslab.graph.build": "convert_to_tensor",
     "pslab.graph.initializers": (
         "constant_initializer glorot_normal_initializer glorot_uniform_initializer ones_initializer random_normal_initializer"
@@ -60,6 +63,7 @@ _MODULES = {
     "pslab.graph.ops.slicing": "pad slice=slice_ strided_slice",
     "pslab.graph.ops.gathering": "gather gather_nd",
     "pslab.graph.ops.scattering": "dynamic_partition dynamic_stitch unsorted_segment_sum",
+    "pslab.graph.ops.uninitialized": "report_uninitialized_variables",
     "pslab.graph.ops.sources": "constant group identity no_op placeholder stop_gradient tuple=tuple_",
     "pslab.graph.ops.trigonometry": "acos acosh asin asinh atan atanh cosh erf sinh tan",
     "pslab.graph.shape": "Dimension TensorShape",
@@ -74,10 +78,12 @@ _MODULES = {
     "pslab.layers.variable_store": "AUTO_REUSE",
     "pslab.queues.queue": "FIFOQueue PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue",
     "pslab.runtime.config": "ConfigProto GPUOptions",
+    "pslab.runtime.run_options": "RunMetadata RunOptions",
     "pslab.runtime.session": "InteractiveSession Session",
     "pslab.cluster": "Cluster",
     "pslab.lab.lab": "Lab",
     "pslab.lab.magics": "load_ipython_extension unload_ipython_extension",
+    "pslab.sync.conditional_accumulator": "ConditionalAccumulator",
     "pslab.train.strategy": "Async Replication Strategy Sync",
 }
 

@@ -1,4 +1,4 @@
-"""The command line: ``pslab demo`` and ``pslab lab``."""
+"""The command line: ``pslab demo``, ``pslab lab`` and ``pslab run``."""
 
 from __future__ import annotations
 
@@ -38,7 +38,20 @@ def _parser() -> argparse.ArgumentParser:
     lab.add_argument("--directory", type=Path, help="where your copy of the course goes (default: pslab-notebooks)")
     lab.add_argument("--port", type=_positive, help="where it listens (default: the first that is free, from 8888 on)")
     lab.add_argument("--no-browser", action="store_true", help="only print the address")
+    run = commands.add_parser("run", help="run a TF1-style program, a process per ps and worker")
+    run.add_argument("--ps", type=_count, default=1, help="parameter servers (default: 1)")
+    run.add_argument("--workers", type=_positive, default=2, help="workers (default: 2)")
+    run.add_argument("--tensorflow", action="store_true", help="let 'import tensorflow' in the program mean pslab")
+    run.add_argument("--address", metavar="SCHEDULER", help="start the processes on the workers of this Dask scheduler")
+    run.add_argument("script", type=Path, metavar="SCRIPT", help="the program")
+    run.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGS", help="its own arguments")
     return parser
+
+
+def _count(text: str) -> int:
+    if not text.isdigit():
+        raise argparse.ArgumentTypeError(f"must be a whole number from 0 on, found {text!r}")
+    return int(text)
 
 
 def _positive(text: str) -> int:
@@ -68,7 +81,15 @@ def _lab(options: argparse.Namespace) -> int:
     return open_course(options.notebook, browser=not options.no_browser, directory=options.directory, port=options.port)
 
 
-_COMMANDS = {"demo": _demo, "lab": _lab}
+def _run(options: argparse.Namespace) -> int:
+    from pslab.run.launcher import run_on_dask, run_program
+
+    if options.address is not None:
+        return run_on_dask(options.address, options.script, options.arguments, options.ps, options.workers, options.tensorflow)
+    return run_program(options.script, options.arguments, options.ps, options.workers, options.tensorflow)
+
+
+_COMMANDS = {"demo": _demo, "lab": _lab, "run": _run}
 
 if __name__ == "__main__":
     sys.exit(main())

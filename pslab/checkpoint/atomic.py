@@ -51,10 +51,19 @@ def write_text(path: str, text: str) -> None:
     Raises:
         OSError: it cannot be written; what was there before is untouched.
     """
+    write_bytes(path, text.encode("utf-8", "surrogateescape"))
+
+
+def write_bytes(path: str, content: bytes) -> None:
+    """Write a file, whole or not at all.
+
+    Raises:
+        OSError: it cannot be written; what was there before is untouched.
+    """
     with staging(os.path.dirname(path)) as stage:
-        staged = os.path.join(stage, "text")
-        with open(staged, "w", encoding="utf-8", errors="surrogateescape") as file:
-            file.write(text)
+        staged = os.path.join(stage, "content")
+        with open(staged, "wb") as file:
+            file.write(content)
         publish(staged, path)
 
 

@@ -1,45 +1,38 @@
-"""Checkpoint files: the values of variables in ``PREFIX.safetensors``, and what a person wants to know about them in ``PREFIX.meta``.
+"""Checkpoints: the values of variables in ``PREFIX.safetensors``, or, one file per task, in several of them with ``PREFIX.index``; the graph in ``PREFIX.meta``.
 
-The header of the data file (https://huggingface.co/docs/safetensors tells the format) carries pslab's mark and all that the ``.meta`` says, so the
-data file alone is a checkpoint, and it is complete or not there. ``PREFIX.meta`` is a copy of that in JSON for people to read; it is written last.
+Each data file is complete in itself and can be opened by any reader of safetensors. Of a checkpoint in several files the index says which they are; it is
+written last, and the files of the former one are deleted after that, so there is the one checkpoint or the other at any moment.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
+import secrets
 import shutil
 import time
+import zlib
 from collections.abc import Iterator, Mapping
 from types import TracebackType
 from typing import Any
 
 import numpy as np
-from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save_file
 
-from pslab import __version__
 from pslab.checkpoint.atomic import named_errors, publish, staging
-from pslab.errors import DataLossError, NotFoundError, ResourceExhaustedError, UnimplementedError, UsageError
+from pslab.checkpoint.data_file import FORMAT, Array, DataFile, as_text, describe, storable, write_data
+from pslab.errors import DataLossError, NotFoundError, UsageError
 
 DATA_SUFFIX = ".safetensors"
+INDEX_SUFFIX = ".index"
 META_SUFFIX = ".meta"
-FORMAT = 1
-"""Version of the files' layout. A reader refuses those of later versions."""
 
-_MARK = "pslab"
-_DTYPES = {
-    "BOOL": np.dtype(np.bool_),
-    **{f"F{bits}": np.dtype(f"float{bits}") for bits in (16, 32, 64)},
-    **{f"I{bits}": np.dtype(f"int{bits}") for bits in (8, 16, 32, 64)},
-    **{f"U{bits}": np.dtype(f"uint{bits}") for bits in (8, 16, 32, 64)},
-}
-
-Array = np.ndarray[Any, Any]
+_SHARD = re.compile(r"\.[0-9a-f]{8}-\d{5}-of-\d{5}\.safetensors")
+_SUFFIXES = (DATA_SUFFIX, INDEX_SUFFIX)
 
 
 def checkpoint_prefix(path: str | os.PathLike[str]) -> str:
-    """The absolute prefix that ``path`` means: ``~`` expanded, and without ``.safetensors`` at its end.
+    """The absolute prefix that ``path`` means: ``~`` expanded, and without ``.safetensors`` or ``.index`` at its end.
 
     Raises:
         UsageError: it is no path of a file.
@@ -47,10 +40,11 @@ def checkpoint_prefix(path: str | os.PathLike[str]) -> str:
     text = os.fspath(path) if isinstance(path, os.PathLike) else path
     if not isinstance(text, str):
         raise UsageError(f"a checkpoint's path is a string or a pathlib.Path, not {type(path).__name__}: {path!r}")
-    name = os.path.basename(text.removesuffix(DATA_SUFFIX))
+    text = next((text.removesuffix(suffix) for suffix in _SUFFIXES if text.endswith(suffix)), text)
+    name = os.path.basename(text)
     if name in ("", ".", "..") or "\0" in text:
         raise UsageError(f"{text!r} is not a checkpoint's path", 'write the directory and a name, for example "runs/first/model.ckpt"')
-    return os.path.abspath(os.path.expanduser(text.removesuffix(DATA_SUFFIX)))
+    return os.path.abspath(os.path.expanduser(text))
 
 
 def write_checkpoint(
@@ -60,6 +54,7 @@ def write_checkpoint(
     global_step: int | None = None,
     devices: Mapping[str, str] | None = None,
     meta: Mapping[str, Any] | None = None,
+    shards: Mapping[str, str] | None = None,
 ) -> str:
     """Write a checkpoint, in place of one of the same prefix. If that fails or is killed, the former one is untouched.
 
@@ -69,6 +64,7 @@ def write_checkpoint(
         global_step: the training step the arrays belong to, if it is known.
         devices: the devices the arrays were on, by name. A note only: a checkpoint can be restored to any.
         meta: further things to remember, as JSON can hold them.
+        shards: from each name to a group, such as the name of a task: each group gets a file of its own. None for one file.
 
     Returns:
         The absolute prefix.
@@ -79,33 +75,26 @@ def write_checkpoint(
         PermissionDeniedError, ResourceExhaustedError, InvalidArgumentError: the disk, as in `pslab.checkpoint.atomic.named_errors`.
     """
     prefix = checkpoint_prefix(prefix)
-    arrays = {name: _storable(name, array) for name, array in tensors.items()}
-    about = {
-        "format": FORMAT,
-        "pslab": __version__,
-        "time": time.time(),
-        "global_step": global_step,
-        "variables": {
-            name: {"dtype": array.dtype.name, "shape": array.shape, "device": (devices or {}).get(name, "")} for name, array in arrays.items()
-        },
-        "extra": dict(meta or {}),
-    }
-    try:
-        text = json.dumps(about, indent=1)
-    except (TypeError, ValueError) as error:
-        raise UsageError(f"the meta of a checkpoint must be plain JSON data: {error}") from None
-    data, notes = prefix + DATA_SUFFIX, prefix + META_SUFFIX
-    with named_errors("write checkpoint", data), staging(os.path.dirname(prefix)) as stage:
-        staged_data, staged_notes = os.path.join(stage, "data"), os.path.join(stage, "meta")
-        with open(staged_notes, "w", encoding="utf-8") as file:
-            file.write(text + "\n")
-        try:
-            save_file(arrays, staged_data, metadata={_MARK: json.dumps(about)})
-        except SafetensorError as error:  # names and dtypes were checked, so it is the disk
-            raise ResourceExhaustedError(f"cannot write checkpoint {data}: {error}", "free some space, or choose another disk") from None
-        shutil.copymode(staged_notes, staged_data)  # the library makes it private, whatever the umask
-        publish(staged_data, data)
-        publish(staged_notes, notes)
+    arrays = {name: storable(name, array) for name, array in tensors.items()}
+    common = {"time": time.time(), "global_step": global_step, "extra": dict(meta or {})}
+    groups = [arrays] if shards is None else _grouped(arrays, shards)
+    texts = [as_text(describe(group, devices or {}, **common)) for group in groups]
+    obsolete = _shards(prefix)
+    with named_errors("write checkpoint", prefix + DATA_SUFFIX), staging(os.path.dirname(prefix)) as stage:
+        if shards is None:
+            _publish_data(stage, prefix + DATA_SUFFIX, arrays, texts[0])
+            obsolete.insert(0, prefix + INDEX_SUFFIX)
+        else:
+            token = secrets.token_hex(4)
+            files = [f"{prefix}.{token}-{i:05d}-of-{len(groups):05d}{DATA_SUFFIX}" for i in range(len(groups))]
+            for file, group, text in zip(files, groups, texts, strict=True):
+                _publish_data(stage, file, group, text)
+            index = {os.path.basename(file): zlib.crc32(text.encode()) for file, text in zip(files, texts, strict=True)}
+            _publish_index(stage, prefix + INDEX_SUFFIX, index)
+            obsolete.append(prefix + DATA_SUFFIX)
+        for path in obsolete:
+            if os.path.lexists(path):
+                os.remove(path)
     return prefix
 
 
@@ -113,53 +102,88 @@ def open_checkpoint(prefix: str | os.PathLike[str]) -> Checkpoint:
     """Open a checkpoint to read from it. What is read is what was there now, even if another is written to its place.
 
     Raises:
-        NotFoundError: there is none; the hint names those of the same directory.
-        DataLossError: the file is truncated, or is not a checkpoint of pslab's.
+        NotFoundError: there is none, or a file of it is missing; the hint names those of the same directory.
+        DataLossError: a file is truncated, was changed, or is not a checkpoint of pslab's.
         UnimplementedError: a later version of pslab wrote it.
         PermissionDeniedError, ResourceExhaustedError: it cannot be read.
     """
     return Checkpoint(checkpoint_prefix(prefix))
 
 
-def remove_checkpoint(prefix: str) -> None:
+def remove_checkpoint(prefix: str | os.PathLike[str], meta_graph_suffix: str = "meta") -> None:
     """Delete the files of a checkpoint that are there.
 
     Raises:
         PermissionDeniedError: the file system does not allow it.
     """
-    for path in (prefix + DATA_SUFFIX, prefix + META_SUFFIX):
+    prefix = checkpoint_prefix(prefix)
+    for path in (prefix + INDEX_SUFFIX, *_shards(prefix), prefix + DATA_SUFFIX, f"{prefix}.{meta_graph_suffix}"):
         if os.path.lexists(path):
             with named_errors("delete", path):
                 os.remove(path)
 
 
+def checkpoint_time(prefix: str) -> float:
+    """When a checkpoint was written, in seconds since 1970.
+
+    Raises:
+        NotFoundError: there is none.
+    """
+    path = prefix + INDEX_SUFFIX if os.path.lexists(prefix + INDEX_SUFFIX) else prefix + DATA_SUFFIX
+    with named_errors("read checkpoint", path):
+        return os.path.getmtime(path)
+
+
 class Checkpoint:
-    """A checkpoint that is open for reading; arrays are read when they are asked for. A context manager, which closes it.
+    """A checkpoint that is open for reading; arrays are read, and checked, when they are asked for. A context manager, which closes it.
 
     Attributes:
         prefix: its absolute path without suffix.
+        path: the file that stands for it: the data file, or the index of several.
         shapes: shapes by name, in order of the alphabet.
         dtypes: NumPy dtypes by name.
-        about: what ``PREFIX.meta`` says: ``format``, ``pslab`` (version), ``time`` (seconds since 1970), ``global_step``, ``variables``, ``extra``.
+        about: what it says of itself: ``format``, ``pslab`` (version), ``time`` (seconds since 1970), ``global_step``, ``variables``, ``extra``.
     """
 
     def __init__(self, prefix: str) -> None:
         self.prefix = prefix
-        self.path = prefix + DATA_SUFFIX
-        self._file = _open(prefix)
+        self.path = prefix + (INDEX_SUFFIX if os.path.lexists(prefix + INDEX_SUFFIX) else DATA_SUFFIX)
+        self._files: list[DataFile] = []
         try:
-            self.about = _about(self.path, self._file.metadata() or {})
-            slices = {name: self._file.get_slice(name) for name in sorted(self._file.keys())}
-            self.shapes: dict[str, tuple[int, ...]] = {name: tuple(s.get_shape()) for name, s in slices.items()}
-            self.dtypes: dict[str, np.dtype[Any]] = {name: _dtype(self.path, name, s.get_dtype()) for name, s in slices.items()}
+            self._open()
+        except NotFoundError as error:
+            self.close()
+            gone = f": {error.message}" if self.path.endswith(INDEX_SUFFIX) else ""
+            raise NotFoundError(f"there is no checkpoint {self.path}{gone}", _others(os.path.dirname(prefix))) from None
+        except DataLossError as error:
+            self.close()
+            raise DataLossError(error.message, error.hint or _others(os.path.dirname(prefix), self.path)) from None
         except BaseException:
             self.close()
             raise
+        self._file_of = {name: file for file in self._files for name in file.shapes}
+        self.shapes = {name: self._file_of[name].shapes[name] for name in sorted(self._file_of)}
+        self.dtypes = {name: self._file_of[name].dtypes[name] for name in self.shapes}
+        self.about: dict[str, Any] = {**self._files[0].about, "variables": {n: f.about["variables"][n] for n, f in self._file_of.items()}}
+
+    def _open(self) -> None:
+        if self.path.endswith(DATA_SUFFIX):
+            self._files.append(DataFile(self.path))
+            return
+        for name, check in _read_index(self.path).items():
+            self._files.append(DataFile(os.path.join(os.path.dirname(self.path), name)))
+            if zlib.crc32(as_text(self._files[-1].about).encode()) != check:
+                raise DataLossError(f"{self._files[-1].path} is not the file that {self.path} was written with")
 
     @property
     def names(self) -> list[str]:
         """Names of the arrays, in order of the alphabet."""
         return list(self.shapes)
+
+    @property
+    def files(self) -> list[str]:
+        """Paths of its data files."""
+        return [file.path for file in self._files]
 
     @property
     def global_step(self) -> int | None:
@@ -177,22 +201,20 @@ class Checkpoint:
 
         Raises:
             NotFoundError: the checkpoint has none of that name.
-            DataLossError: the file was cut short since it was opened.
+            DataLossError: its bytes are not those that were written.
         """
         if name not in self.shapes:
             raise NotFoundError(f"checkpoint {self.path} has no {name!r}", f"it has {', '.join(self.shapes) or 'nothing'}")
-        try:
-            return np.asarray(self._file.get_tensor(name))
-        except SafetensorError as error:
-            raise DataLossError(f"cannot read {name!r} of checkpoint {self.path}: {error}") from None
+        return self._file_of[name].read(name)
 
     def read_all(self) -> dict[str, Array]:
         """All arrays, by name."""
         return {name: self.read(name) for name in self.shapes}
 
     def close(self) -> None:
-        """Let go of the file."""
-        self._file.__exit__(None, None, None)
+        """Let go of the files."""
+        for file in self._files:
+            file.close()
 
     def __enter__(self) -> Checkpoint:
         return self
@@ -204,59 +226,63 @@ class Checkpoint:
         return f"<pslab.Checkpoint {self.path!r} variables={len(self.shapes)} global_step={self.global_step}>"
 
 
-def _storable(name: str, value: Array) -> Array:
-    array = np.asarray(value, order="C")  # the library writes the buffer as it lies, whatever the strides
-    if array.dtype.newbyteorder("=") not in _DTYPES.values():
-        raise UnimplementedError(f"a checkpoint cannot hold {name!r}: its dtype is {array.dtype}", "leave it out of the Saver's var_list")
-    if not isinstance(name, str) or name == "__metadata__" or name != name.encode("utf-8", "replace").decode():
-        raise UsageError(f"{name!r} cannot be the name of an array in a checkpoint")
-    return array
+def _grouped(arrays: Mapping[str, Array], shards: Mapping[str, str]) -> list[dict[str, Array]]:
+    groups: dict[str, dict[str, Array]] = {}
+    for name, array in arrays.items():
+        groups.setdefault(shards[name], {})[name] = array
+    return [groups[key] for key in sorted(groups)] or [{}]
 
 
-def _open(prefix: str) -> Any:
-    path = prefix + DATA_SUFFIX
+def _publish_data(stage: str, path: str, arrays: Mapping[str, np.ndarray[Any, Any]], about: str) -> None:
+    staged, usual = os.path.join(stage, "data"), os.path.join(stage, "mode")
+    with open(usual, "w"):
+        write_data(staged, arrays, about, path)
+    shutil.copymode(usual, staged)  # the library makes it private, whatever the umask
+    publish(staged, path)
+
+
+def _publish_index(stage: str, path: str, files: Mapping[str, int]) -> None:
+    staged = os.path.join(stage, "index")
+    content = {"format": FORMAT, "files": files}
+    with open(staged, "w", encoding="utf-8") as file:
+        json.dump({**content, "crc32": zlib.crc32(as_text(content).encode())}, file, indent=1)
+    publish(staged, path)
+
+
+def _read_index(path: str) -> dict[str, int]:
+    """The data files that an index names, each with the checksum of what it says of itself."""
+    with named_errors("read checkpoint", path), open(path, "rb") as file:
+        text = file.read()
     try:
-        with named_errors("read checkpoint", path), open(path, "rb"):
-            # reading with pread: a file that somebody truncates raises an error, where a mapped one would kill the process
-            return safe_open(path, framework="np", backend="pread")
-    except NotFoundError:
-        raise NotFoundError(f"there is no checkpoint {path}", _others(os.path.dirname(prefix))) from None
-    except SafetensorError as error:
-        raise DataLossError(
-            f"{path} is truncated, or is not a checkpoint: {error} ({os.path.getsize(path)} bytes)", _others(os.path.dirname(prefix), path)
-        ) from None
+        index = json.loads(text)
+        check = index.pop("crc32")
+        files = {str(name): int(value) for name, value in index["files"].items()}
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise DataLossError(f"{path} is damaged, or is no index of a checkpoint: it begins with {text[:60]!r}") from None
+    if zlib.crc32(as_text(index).encode()) != check:
+        raise DataLossError(f"{path} is damaged: it has not the checksum that it was written with")
+    if any(os.path.basename(name) != name for name in files) or not files:
+        raise DataLossError(f"{path} names files that are not beside it: {', '.join(files) or 'none'}")
+    return files
 
 
-def _about(path: str, metadata: Mapping[str, str]) -> dict[str, Any]:
-    if _MARK not in metadata:
-        raise DataLossError(
-            f"{path} is a safetensors file, but not a checkpoint of pslab's: its header has no {_MARK!r}",
-            "read it with safetensors.numpy.load_file and give the arrays to Variable.load",
-        )
+def _shards(prefix: str) -> list[str]:
+    """All files, one of several, that checkpoints of this prefix may have left."""
+    directory, name = os.path.split(prefix)
     try:
-        about = json.loads(metadata[_MARK])
-        later = about["format"] > FORMAT
-        about["global_step"], about["extra"], about["variables"]
-    except (ValueError, KeyError, TypeError):
-        raise DataLossError(f"{path} has a damaged header: its {_MARK!r} is {metadata[_MARK][:60]!r}") from None
-    if later:
-        raise UnimplementedError(f"{path} has format {about['format']}, this pslab reads up to {FORMAT}", f"pslab {about.get('pslab')} wrote it")
-    return about  # type: ignore[no-any-return]
+        found = [n for n in os.listdir(directory) if n.startswith(name) and _SHARD.fullmatch(n[len(name) :])]
+    except OSError:
+        found = []
+    return [os.path.join(directory, n) for n in found]
 
 
-def _dtype(path: str, name: str, code: str) -> np.dtype[Any]:
-    if code not in _DTYPES:
-        raise DataLossError(f"{path} has {name!r} of type {code}, which pslab does not write")
-    return _DTYPES[code]
-
-
-def _others(directory: str, without: str = "") -> str:
-    """A hint that names the checkpoints of ``directory``."""
+def _others(directory: str, without: str | None = None) -> str:
     try:
-        found = sorted(n for n in os.listdir(directory) if n.endswith(DATA_SUFFIX) and os.path.join(directory, n) != without)
+        names = sorted(n for n in os.listdir(directory) if n.endswith(_SUFFIXES) and os.path.join(directory, n) != without)
     except OSError:
         return f"there is no directory {directory}"
+    found = [n for n in names if not re.search(_SHARD.pattern + "$", n)]
     if not found:
         return f"there is no other checkpoint in {directory}"
-    shown = ", ".join(name.removesuffix(DATA_SUFFIX) for name in found[:8])
+    shown = ", ".join(os.path.splitext(name)[0] for name in found[:8])
     return f"{directory} has {shown}" + (f" and {len(found) - 8} more" if len(found) > 8 else "")

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pslab.checkpoint.atomic import named_errors, write_text
-from pslab.checkpoint.files import open_checkpoint
+from pslab.checkpoint.files import checkpoint_prefix, checkpoint_time, open_checkpoint
 from pslab.errors import DataLossError, NotFoundError, UsageError
 
 STATE_FILE = "checkpoint"
@@ -40,10 +40,10 @@ class CheckpointState:
     all_model_checkpoint_paths: Sequence[str]
 
 
-def checkpoint_exists(checkpoint_prefix: str | os.PathLike[str]) -> bool:
+def checkpoint_exists(prefix: str | os.PathLike[str]) -> bool:
     """Whether there is a complete checkpoint of this prefix."""
     try:
-        open_checkpoint(checkpoint_prefix).close()
+        open_checkpoint(prefix).close()
     except (NotFoundError, DataLossError):
         return False
     return True
@@ -52,8 +52,10 @@ def checkpoint_exists(checkpoint_prefix: str | os.PathLike[str]) -> bool:
 def update_checkpoint_state(
     save_dir: str | os.PathLike[str],
     model_checkpoint_path: str,
-    all_model_checkpoint_paths: Iterable[str] = (),
+    all_model_checkpoint_paths: Iterable[str] | None = (),
     latest_filename: str | None = None,
+    all_model_checkpoint_timestamps: Iterable[float] | None = None,
+    last_preserved_timestamp: float | None = None,
 ) -> None:
     """Write the state file of ``save_dir``, in place of the former one.
 
@@ -62,11 +64,13 @@ def update_checkpoint_state(
         model_checkpoint_path: prefix of the latest checkpoint.
         all_model_checkpoint_paths: prefixes of all, the oldest first; the latest is added at the end if it is not there.
         latest_filename: name of the state file; ``checkpoint`` by default.
+        all_model_checkpoint_timestamps: changes nothing: the files themselves know when they were written.
+        last_preserved_timestamp: changes nothing.
 
     Raises:
         PermissionDeniedError, ResourceExhaustedError: it cannot be written; the former one is untouched.
     """
-    listed = list(all_model_checkpoint_paths)
+    listed = list(all_model_checkpoint_paths or ())
     if model_checkpoint_path not in listed:
         listed.append(model_checkpoint_path)
     path = state_path(save_dir, latest_filename)
@@ -94,6 +98,11 @@ def get_checkpoint_state(checkpoint_dir: str | os.PathLike[str], latest_filename
     except NotFoundError:
         return None
     return CheckpointState(_newest(state) or state.model_checkpoint_path, state.all_model_checkpoint_paths)
+
+
+def get_checkpoint_mtimes(checkpoint_prefixes: Iterable[str]) -> list[float]:
+    """When those of these checkpoints that are there were written, in seconds since 1970."""
+    return [checkpoint_time(prefix) for prefix in map(checkpoint_prefix, checkpoint_prefixes) if checkpoint_exists(prefix)]
 
 
 def latest_checkpoint(checkpoint_dir: str | os.PathLike[str], latest_filename: str | None = None) -> str | None:

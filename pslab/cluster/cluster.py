@@ -9,7 +9,7 @@ from typing import Any, Self
 import cloudpickle
 
 from pslab.cluster.host_process import HostProcess
-from pslab.cluster.memory import available, choose_processes, parse_bytes
+from pslab.cluster.memory import available, choose_processes, overhead, parse_bytes
 from pslab.cluster.options import CLIENT, HostOptions, task_names
 from pslab.cluster.status import ClusterStatus
 from pslab.errors import FailedPreconditionError, UsageError
@@ -75,6 +75,11 @@ class Cluster:
     def running(self) -> bool:
         """Whether it was started, and not stopped."""
         return self._host is not None
+
+    @property
+    def room(self) -> int | None:
+        """Bytes that its tasks may take together for what they compute; None where they are guests on machines of others."""
+        return self._limit - overhead(self.ps + self.workers, self._processes) if self._address is None else None
 
     def start(self) -> Self:
         """Bring the cluster up, and wait until every task answers. Nothing happens if it runs already.

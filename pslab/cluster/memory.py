@@ -52,13 +52,18 @@ def available() -> int:
     return min(limits)
 
 
+def overhead(tasks: int, processes: bool) -> int:
+    """Bytes that a cluster of so many tasks takes before it computes anything."""
+    return HOST + tasks * (PROCESS if processes else THREAD)
+
+
 def choose_processes(tasks: int, wanted: bool | None, limit: int) -> tuple[bool, str]:
     """Whether each of ``tasks`` tasks gets a process of its own, and a note where that was not asked for.
 
     Raises:
         ResourceExhaustedError: they do not fit into ``limit`` bytes.
     """
-    apart, together = HOST + tasks * PROCESS, HOST + tasks * THREAD
+    apart, together = overhead(tasks, True), overhead(tasks, False)
     if wanted is not False and apart <= limit:
         return True, ""
     if wanted is True or together > limit:

@@ -97,9 +97,7 @@ class _Finder(MetaPathFinder, Loader):
         if fullname.partition(".")[0] != "tensorflow":
             return None
         if fullname not in MODULES:
-            raise ModuleNotFoundError(
-                f"pslab, which stands in for TensorFlow here, has no module {fullname!r}", name=fullname
-            )
+            raise ModuleNotFoundError(f"pslab, which stands in for TensorFlow here, has no module {fullname!r}", name=fullname)
         return ModuleSpec(fullname, self, is_package=True)
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:

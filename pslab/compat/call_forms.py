@@ -6,6 +6,7 @@ from typing import Any
 
 from pslab.graph.ops import joining
 from pslab.graph.tensor import Tensor
+from pslab.summary import ops as summaries
 
 
 def concat(values: Any, axis: Any, name: str | None = None) -> Tensor:
@@ -24,23 +25,17 @@ def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = 
 
 def scalar_summary(tags: Any, values: Any, collections: list[str] | None = None, name: str | None = None) -> Tensor:
     """``summary.scalar`` as it was called before TensorFlow 1.0."""
-    from pslab.summary import scalar
-
-    return scalar(_tag(tags, name), values, collections)
+    return summaries.scalar(_tag(tags, name), values, collections)
 
 
 def histogram_summary(tag: Any, values: Any, collections: list[str] | None = None, name: str | None = None) -> Tensor:
     """``summary.histogram`` as it was called before TensorFlow 1.0."""
-    from pslab.summary import histogram
-
-    return histogram(_tag(tag, name), values, collections)
+    return summaries.histogram(_tag(tag, name), values, collections)
 
 
 def image_summary(tag: Any, tensor: Any, max_images: int = 3, collections: list[str] | None = None, name: str | None = None) -> Tensor:
     """``summary.image`` as it was called before TensorFlow 1.0."""
-    from pslab.summary import image
-
-    return image(_tag(tag, name), tensor, max_images, collections)
+    return summaries.image(_tag(tag, name), tensor, max_images, collections)
 
 
 def _tag(tag: Any, name: str | None) -> str:

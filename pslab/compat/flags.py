@@ -15,6 +15,7 @@ from absl import flags as absl_flags
 from absl.flags import DuplicateFlagError, Error, IllegalFlagValueError, UnrecognizedFlagError, ValidationError
 
 __all__ = [
+    "FLAGS",
     "DEFINE_alias",
     "DEFINE_bool",
     "DEFINE_boolean",
@@ -27,7 +28,6 @@ __all__ = [
     "DEFINE_multi_string",
     "DEFINE_spaceseplist",
     "DEFINE_string",
-    "FLAGS",
     "DuplicateFlagError",
     "Error",
     "FlagValues",
@@ -53,7 +53,7 @@ class FlagValues(absl_flags.FlagValues):
         return self(sys.argv if args is None else [sys.argv[0], *args], known_only=True)[1:]
 
 
-FLAGS = FlagValues()
+FLAGS = FlagValues()  # type: ignore[no-untyped-call]
 """The program's flags. They are a registry of their own: a flag may have the name of one of absl's, such as ``log_dir``."""
 
 _OLD_KEYWORDS = {"flag_name": "name", "default_value": "default", "docstring": "help"}

@@ -83,6 +83,16 @@ def backend(device: str) -> ArrayBackend:
     return CudaBackend(device, cupy)
 
 
+def gpu_memory() -> int | None:
+    """Bytes of memory that this process's first GPU has; None without one."""
+    if not _gpu_count():
+        return None
+    import cupy
+
+    with cupy.cuda.Device(0):
+        return int(cupy.cuda.runtime.memGetInfo()[1])
+
+
 def _gpu_count() -> int:
     try:
         import cupy

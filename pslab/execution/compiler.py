@@ -18,6 +18,7 @@ from pslab.errors import InternalError, InvalidArgumentError, OpError, ResourceE
 from pslab.execution.arrays import ArrayBackend, backend
 from pslab.execution.effects import Recv, Send, Steps, Wait
 from pslab.graph.device import DeviceSpec
+from pslab.graph.liveness import last_uses, sections, shared_tensors
 from pslab.graph.node import Node, op_of
 from pslab.graph.plan import Cut, Partition
 
@@ -31,6 +32,7 @@ class Program:
     Attributes:
         partition: what it was compiled from.
         source: the Python source of the generator function.
+        file: the name that Python knows the source by.
     """
 
     def __init__(self, partition: Partition, source: str, start: Callable[[Iterable[Any]], Steps], lines: dict[int, Node], file: str) -> None:
@@ -38,7 +40,11 @@ class Program:
         self.source = source
         self.start = start
         self._lines = lines
-        self._file = file
+        self.file = file
+
+    def node_at(self, line: int) -> Node | None:
+        """The op that a line of the source runs, or None."""
+        return self._lines.get(line)
 
     def explain(self, error: Exception) -> Exception:
         """The error to report for ``error``, which came out of this program: with the op's name, device and origin where it happened in one."""
@@ -57,7 +63,7 @@ class Program:
     def _node_of(self, error: Exception) -> Node | None:
         trace = error.__traceback__
         while trace is not None:
-            if trace.tb_frame.f_code.co_filename == self._file:
+            if trace.tb_frame.f_code.co_filename == self.file:
                 return self._lines.get(trace.tb_lineno)
             trace = trace.tb_next
         return None
@@ -85,8 +91,8 @@ class _Compiler:
         self.homes: dict[str, str] = {}  # tensor → device it was made on
         self.taken: set[str] = {"feeds", *self.globals, *keyword.kwlist}
         self.owned: set[str] = set()  # names whose buffer is this program's alone
-        self.last_use = _last_uses(partition)
-        self.shared = _shared(partition)
+        self.last_use = last_uses(partition)
+        self.shared = shared_tensors(partition)
 
     def compile(self) -> Program:
         self.lines.append("def program(feeds):")
@@ -121,7 +127,7 @@ class _Compiler:
         self._line(f"{target}yield Recv({self._constant(f'cut{cut.index}', cut)})  # from {cut.source}")
 
     def _run(self, nodes: Iterable[Node], position: int) -> int:
-        for stateful, group in _sections(nodes):
+        for stateful, group in sections(nodes):
             if stateful:
                 self._bring_inputs(group)
                 self._line("with monitor:")
@@ -267,18 +273,6 @@ class _Compiler:
             self.nodes[len(self.lines)] = node
 
 
-def _sections(nodes: Iterable[Node]) -> list[tuple[bool, list[Node]]]:
-    """Runs of stateful ops, which are critical sections, and runs of others. A constant, or an op that does nothing, parts none."""
-    sections: list[tuple[bool, list[Node]]] = []
-    for node in nodes:
-        silent = node.type in ("Const", "NoOp")
-        if sections and (silent or sections[-1][0] == node.definition.stateful):
-            sections[-1][1].append(node)
-        else:
-            sections.append((node.definition.stateful, [node]))
-    return sections
-
-
 def _on(device: ArrayBackend, kernel: Callable[..., Any]) -> Callable[..., Any]:
     """``kernel``, run with ``device`` as the current one."""
 
@@ -297,34 +291,3 @@ def _device_of(node: Node) -> str:
 def _identifier(name: str) -> str:
     cleaned = re.sub(r"\W", "_", name)
     return f"_{cleaned}" if cleaned[0].isdigit() else cleaned
-
-
-def _last_uses(partition: Partition) -> dict[str, int]:
-    """For each tensor, the position in the program of its last use: one position per received cut, node, sent cut and wait, in order."""
-    last: dict[str, int] = {}
-    position = 0
-    for stage in partition.stages:
-        position += len(stage.receives)
-        for node in stage.nodes:
-            last.update(dict.fromkeys(node.inputs, position))
-            position += 1
-        for cut in stage.sends:
-            last.update(dict.fromkeys(cut.tensors, position))
-            position += 1
-        for node in stage.waits:
-            last.update(dict.fromkeys(node.inputs, position))
-            position += 1
-    last.update(dict.fromkeys(partition.fetches, position))
-    return last
-
-
-def _shared(partition: Partition) -> set[str]:
-    """Tensors whose buffer somebody else may hold: taken by a view or by the task's state, sent, or returned."""
-    shared = set(partition.fetches)
-    for stage in partition.stages:
-        for node in (*stage.nodes, *stage.waits):
-            if node.definition.view or node.definition.stateful:
-                shared.update(node.inputs)
-        for cut in stage.sends:
-            shared.update(cut.tensors)
-    return shared

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -75,6 +76,8 @@ uint64 = DType("uint64", np.uint64)
 bool_ = DType("bool", np.bool_)
 string = DType("string", np.object_)
 
+_NUMPY_NAME = re.compile(r"[<>=|]?[A-Za-z]\w*", re.ASCII)
+"""Of what NumPy takes as a dtype, names alone: ``numpy.dtype("<m8[s/0]")`` ends the process."""
 _ALL = (float16, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64, bool_, string)
 _BY_NAME = {t.name: t for t in _ALL} | {"float": float32, "double": float64, "half": float16, "int": int32, "str": string}
 _BY_NUMPY = {t.as_numpy_dtype: t for t in _ALL}
@@ -95,7 +98,7 @@ def as_dtype(value: DType | npt.DTypeLike | str) -> DType:
     if value is int:
         return int32
     try:
-        found = np.dtype(value)
+        found = np.dtype(value) if not isinstance(value, str) or _NUMPY_NAME.fullmatch(value) else None
     except TypeError:
         found = None
     if found is not None and found.kind in "SU":

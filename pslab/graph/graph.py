@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pslab.errors import GraphError, NotFoundError
+from pslab.errors import GraphError, NotFoundError, UnimplementedError
 from pslab.graph import defaults
 from pslab.graph.collections import Collections
 from pslab.graph.device import DeviceSpec
@@ -15,9 +15,17 @@ from pslab.graph.operation import Operation
 from pslab.graph.registry import op_def
 from pslab.graph.tensor import Tensor
 
+if TYPE_CHECKING:
+    from pslab.graph.graph_def import GraphDef
+
 DeviceFunction = Callable[[Operation], str | DeviceSpec | None]
 
 _NAME = re.compile(r"[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*")
+
+
+def is_name(text: str) -> bool:
+    """Whether an op can have this name."""
+    return _NAME.fullmatch(text) is not None
 
 
 class Graph:
@@ -140,7 +148,7 @@ class Graph:
         Raises:
             GraphError: the name has characters that names do not have.
         """
-        if not _NAME.fullmatch(name):
+        if not is_name(name):
             raise GraphError(f"{name!r} is not a name", "use letters, digits, and . _ - / after the first character")
         wished = f"{self._scope}{name}"
         count = self._names_used.get(wished, 0)
@@ -156,6 +164,36 @@ class Graph:
             self._names_used[wished] = count + 1
             self._names_used[unique] = 1
         return unique
+
+    def mark_as_used(self, name: str) -> None:
+        """Let no scope or op that is built from now on have this name, or that of one of its scopes, unless it is asked for in full."""
+        parts = name.split("/")
+        for end in range(1, len(parts) + 1):
+            self._names_used.setdefault("/".join(parts[:end]), 1)
+
+    @contextmanager
+    def undone_on_error(self) -> Iterator[None]:
+        """What is added to the graph within the block stays only if the block ends well."""
+        operations, names, lists = dict(self._operations), dict(self._names_used), {k: list(v) for k, v in self.collections.lists.items()}
+        seed = self.seed
+        try:
+            yield
+        except BaseException:
+            self._operations, self._names_used, self.collections.lists, self.seed = operations, names, lists, seed
+            self.touch()
+            raise
+
+    def as_graph_def(self, from_version: int | None = None, add_shapes: bool = False) -> GraphDef:
+        """The graph as plain data (`pslab.graph.graph_def.GraphDef`). The arguments are TensorFlow's; shapes are always along.
+
+        Raises:
+            UnimplementedError: ``from_version``: a graph is written as a whole.
+        """
+        from pslab.graph.graph_def import GraphDef
+
+        if from_version is not None:
+            raise UnimplementedError("as_graph_def cannot leave out the ops before from_version", "leave the argument out")
+        return GraphDef.of(self)
 
     def finalize(self) -> None:
         """Forbid further ops."""

@@ -6,18 +6,15 @@ ops that are registered here, and nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-import msgpack
-import numpy as np
-
 import pslab.graph.ops  # noqa: F401  (fills the registry, wherever nodes come from)
-from pslab.errors import DataLossError
 from pslab.graph.graph import Graph
 from pslab.graph.operation import Operation
 from pslab.graph.registry import OpDef, op_def
+from pslab.graph.tensor import Tensor
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,6 +58,16 @@ class Node:
             _spare(op),
         )
 
+    def renamed(self, rename: Callable[[str], str]) -> Node:
+        """This node in a graph whose ops have other names.
+
+        Args:
+            rename: from an op's name to its new one.
+        """
+        attrs = {key: _renamed_attr(value, rename) if key in _NAMING else value for key, value in self.attrs.items()}
+        inputs = tuple(renamed_tensor(t, rename) for t in self.inputs)
+        return replace(self, name=rename(self.name), inputs=inputs, controls=tuple(map(rename, self.controls)), attrs=attrs)
+
     @property
     def definition(self) -> OpDef:
         """The registry's entry for its type."""
@@ -71,7 +78,7 @@ class Node:
         return f"{self.name}:{index}"
 
     def to_plain(self) -> tuple[Any, ...]:
-        """The fields in order, for `pack`."""
+        """The fields in order, for `pslab.graph.packing.pack`."""
         return (self.name, self.type, self.inputs, self.controls, self.attrs, self.device, self.origin, self.outputs, self.spare)
 
 
@@ -83,69 +90,52 @@ def _spare(op: Operation) -> tuple[int, ...]:
     return tuple(i for i in fitting if op.inputs[i].dtype is op.outputs[0].dtype)
 
 
+_NAMING = ("variable", "slots", "queue")
+"""Attributes that name ops of the graph: what an op is about, where that is no input."""
+
+
+def _renamed_attr(value: Any, rename: Callable[[str], str]) -> Any:
+    return rename(value) if isinstance(value, str) else tuple(map(rename, value))
+
+
+def renamed_tensor(name: str, rename: Callable[[str], str]) -> str:
+    """The name of a tensor after its op was renamed."""
+    op, _, index = name.rpartition(":")
+    return f"{rename(op)}:{index}"
+
+
 def op_of(tensor: str) -> str:
     """Name of the op that makes the tensor of this name."""
     return tensor.rpartition(":")[0]
-
-
-def pack(value: Any) -> bytes:
-    """Encode plain data (numbers, strings, bytes, tuples, dicts, arrays) with msgpack."""
-    return msgpack.packb(value, default=_encode, use_bin_type=True)  # type: ignore[no-any-return]
-
-
-def unpack(data: bytes) -> Any:
-    """Decode what `pack` encoded; sequences come back as tuples.
-
-    Raises:
-        DataLossError: the bytes are not such an encoding.
-    """
-    try:
-        return msgpack.unpackb(data, ext_hook=_decode, use_list=False, strict_map_key=False)
-    except (ValueError, TypeError, msgpack.UnpackException) as error:
-        raise DataLossError(f"{len(data)} bytes that should describe a graph do not: {error}") from None
 
 
 def import_nodes(graph: Graph, nodes: Iterable[Node]) -> None:
     """Add ``nodes``, in their order, to ``graph`` under the names they have.
 
     Raises:
-        NotFoundError: an op type or an input is not there.
+        NotFoundError: an op type, an input or a control input is not there.
         ShapeError: an input does not fit.
     """
-    with graph.as_default():
-        for node in nodes:
-            inputs = [graph.get_tensor_by_name(name) for name in node.inputs]
-            op = graph.create_op(node.type, inputs, node.attrs, f"{node.name}/")
-            for name in node.controls:
-                op.add_control_input(graph.get_operation_by_name(name))
-            op.device = node.device
-            op.set_origin(node.origin)
-            for tensor, (_, shape) in zip(op.outputs, node.outputs, strict=True):
-                tensor.set_shape(shape)
+    added = [(import_node(graph, node, [graph.get_tensor_by_name(name) for name in node.inputs]), node) for node in nodes]
+    for op, node in added:
+        for name in node.controls:
+            op.add_control_input(graph.get_operation_by_name(name))
 
 
-_ARRAY, _STRINGS = 1, 2
+def import_node(graph: Graph, node: Node, inputs: Sequence[Tensor]) -> Operation:
+    """Add one node to ``graph`` under the name it has, without its control inputs.
 
-
-def _encode(value: Any) -> Any:
-    if isinstance(value, np.ndarray | np.generic):
-        array = np.asarray(value)
-        if array.dtype == object:
-            return msgpack.ExtType(_STRINGS, pack((array.shape, [str(v) for v in array.ravel()])))
-        return msgpack.ExtType(_ARRAY, pack((array.dtype.str, array.shape, array.tobytes())))
-    raise TypeError(f"cannot send a {type(value).__name__} as part of a graph: {value!r}")
-
-
-def _decode(code: int, data: bytes) -> Any:
-    if code == _ARRAY:
-        dtype, shape, content = unpack(data)
-        if np.dtype(dtype).hasobject:
-            raise DataLossError(f"an array of dtype {dtype!r} cannot come from outside")
-        return np.frombuffer(content, dtype).reshape(shape).copy()
-    if code == _STRINGS:
-        shape, items = unpack(data)
-        return np.array(items, dtype=object).reshape(shape)
-    raise DataLossError(f"unknown extension {code} in a graph description")
+    Raises:
+        NotFoundError: there is no such op type.
+        ShapeError: an input does not fit.
+    """
+    with graph.as_default(), graph.control_dependencies(None):
+        op = graph.create_op(node.type, inputs, node.attrs, f"{node.name}/")
+    op.device = node.device
+    op.set_origin(node.origin)
+    for tensor, (_, shape) in zip(op.outputs, node.outputs, strict=True):
+        tensor.set_shape(shape)
+    return op
 
 
 def nodes_of(operations: Sequence[Operation]) -> tuple[Node, ...]:

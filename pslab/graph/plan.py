@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from pslab.errors import DataLossError
-from pslab.graph.node import Node, pack, unpack
+from pslab.graph.node import Node
+from pslab.graph.packing import pack, unpack
 
 
 @dataclass(frozen=True, slots=True)

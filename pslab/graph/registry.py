@@ -48,6 +48,9 @@ class OpDef:
         signals: a stateful op after which a waiting op may be able to finish.
         blocking: a stateful op whose kernel may return `NOT_YET`.
         host_only: runs on the CPU even where the task has a GPU.
+        portable: means the same in every process. An op that calls code of the program that built it does not: it is in no graph that is written to a
+            file or read from one.
+        scratch: bytes that the kernel takes for itself, beside its inputs and outputs, from static shapes.
     """
 
     type: str
@@ -62,15 +65,22 @@ class OpDef:
     signals: bool = False
     blocking: bool = False
     host_only: bool = False
+    portable: bool = True
+    scratch: Callable[[Operation], int] = lambda op: 0
 
 
 MODULES = (
     "pslab.graph.ops",
+    "pslab.graph.ops.uninitialized",
+    "pslab.optim.decay",
     "pslab.optim.ops",
     "pslab.queues.ops",
     "pslab.sessions.roster",
+    "pslab.summary.ops",
     "pslab.sync.claim_ops",
     "pslab.sync.ops",
+    "pslab.train.divergence",
+    "pslab.train.staleness",
 )
 """Where op types are registered. Modules above this one are known by name only, and imported when a type is asked for that is not registered yet:
 a task runs what other programs built."""

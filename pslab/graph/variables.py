@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from pslab.errors import GraphError
+from pslab.errors import GraphError, InvalidArgumentError
 from pslab.graph.build import apply, apply_op, convert_to_tensor
 from pslab.graph.collections import GraphKeys
 from pslab.graph.defaults import get_default_graph, require_session
@@ -67,6 +67,22 @@ class Variable:
             joined.append(GraphKeys.TRAINABLE_VARIABLES)
         for key in joined:
             graph.add_to_collection(key, self)
+
+    @classmethod
+    def of_ops(cls, op: Operation, initializer: Operation, read: Tensor, initial_value: Tensor, trainable: bool) -> Variable:
+        """The variable whose ops a graph has already, such as one that was read from a file. It joins no collection.
+
+        Raises:
+            InvalidArgumentError: the ops are not those of one variable.
+        """
+        about = (op.type == "VariableV2", initializer.type == "Assign", read.op.type in state_ops.READS, initial_value.dtype is read.dtype)
+        if not all(about) or any(o.attrs.get("variable") != op.name for o in (op, initializer, read.op)):
+            raise InvalidArgumentError(f"{op.name!r}, {initializer.name!r} and {read.name!r} are not the ops of one variable")
+        self = cls.__new__(cls)
+        self._attrs = dict(op.attrs)
+        self.op, self.initializer, self._read = op, initializer, read
+        self.initial_value, self.trainable = initial_value, trainable
+        return self
 
     @property
     def name(self) -> str:

@@ -19,7 +19,7 @@ def pslab_matcher(context: CompletionContext) -> SimpleMatcherResult:
     """What may come next on a line that begins with ``%pslab``."""
     line = context.line_with_cursor[: context.cursor_position]
     words = line.split()
-    if not words or words[0] != "%pslab" or (len(words) == 1 and not line.endswith(" ")):
+    if not words or words[0] not in ("%pslab", "%%pslab") or (len(words) == 1 and not line.endswith(" ")):
         return {"completions": []}
     typed = "" if line.endswith(" ") else words.pop()
     shell = get_ipython()
@@ -28,7 +28,7 @@ def pslab_matcher(context: CompletionContext) -> SimpleMatcherResult:
     return {"completions": matches, "suppress": not _FILES.intersection(words[1:2]), "matched_fragment": typed}
 
 
-_FILES = frozenset({"save", "restore", "plot"})
+_FILES = frozenset({"save", "restore", "plot", "run"})
 """Verbs that take the name of a file: IPython's own completions of these stay."""
 
 
@@ -63,6 +63,10 @@ def _values(verbs: list[str], names: Mapping[str, Any]) -> Iterable[str]:
             if not isinstance(lab, Lab):
                 return ()
             return [*(f"ps:{i}" for i in range(lab.cluster.ps)), *(f"worker:{i}" for i in range(lab.cluster.workers))]
+        case ["on"]:
+            lab = names.get("lab")
+            workers = lab.cluster.workers if isinstance(lab, Lab) else 0
+            return ["worker", *(f"worker:{i}" for i in range(workers)), "client"]
         case ["model"]:
             mine = [n for n, v in names.items() if callable(v) and getattr(v, "__module__", "") == "__main__" and not n.startswith("_")]
             return [*NAMES, *mine]

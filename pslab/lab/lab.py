@@ -14,10 +14,12 @@ import numpy as np
 from pslab.data.datasets import Dataset, load
 from pslab.errors import FailedPreconditionError, UsageError
 from pslab.lab.lab_cluster import LabCluster
+from pslab.lab.memory import MemoryEstimate, Room, check_training, chunk_that_fits, estimate
 from pslab.lab.tables import metrics_table
 from pslab.train.model import Build, Model
+from pslab.train.model_session import CHUNK
 from pslab.train.models import by_name
-from pslab.train.plans import mode_plan
+from pslab.train.plans import evaluation_step, mode_plan, prediction_step
 from pslab.train.strategy import Strategy, Update
 from pslab.train.trainer import Trainer
 
@@ -105,6 +107,27 @@ class Lab:
         self._trainer: Trainer | None = None
         self._lock = threading.RLock()
 
+    def on(self, where: str, source: str, *, anew: bool = False) -> None:
+        """Run Python on tasks of the cluster, each in its own process, and print what it prints there.
+
+        It finds ``tf``, ``cluster`` (a `ClusterSpec`), ``server``, ``job_name`` and ``task_index``, and what earlier ones have left.
+
+        Args:
+            where: ``"worker"`` for each of them (between-graph: each builds the same graph), one such as ``"worker:1"``, or ``"client"`` (in-graph).
+            source: the Python.
+            anew: forget the names and the graph of earlier ones there.
+
+        Raises:
+            FailedPreconditionError: there is no cluster, or a task is still at work on another.
+            NotFoundError: there is no such task.
+            AbortedError: it has failed somewhere; the traceback was printed.
+        """
+        from pslab.lab.programs import notebook_output
+        from pslab.run.on_tasks import run_cell, tasks_of
+
+        cluster = self.cluster.require()
+        run_cell(cluster, where, source, anew, notebook_output(tasks_of(cluster, where)))
+
     # What to train
 
     def data(self, source: Any = "digits", *, batch_size: int = 64, seed: int = 0) -> Dataset:
@@ -178,9 +201,13 @@ class Lab:
     # Training
 
     def train(self, steps: int = 500, *, wait: bool = False) -> LabStatus:
-        """Make ``steps`` more updates of the model, in the background; with ``wait``, come back when they are made."""
+        """Make ``steps`` more updates of the model, in the background; with ``wait``, come back when they are made.
+
+        Raises:
+            ResourceExhaustedError: a batch would not fit into memory; the message has the largest that would.
+        """
         with self._lock:
-            self._begun().train(steps)
+            self._check_memory().train(steps)
         return self.wait() if wait else self.status()
 
     def pause(self) -> LabStatus:
@@ -195,7 +222,7 @@ class Lab:
 
     def step(self, n: int = 1) -> LabStatus:
         """Make exactly ``n`` updates, and be paused."""
-        self._begun().step(n)
+        self._check_memory().step(n)
         return self.status()
 
     def stop(self) -> LabStatus:
@@ -269,16 +296,32 @@ class Lab:
         return figure
 
     def evaluate(self) -> dict[str, float]:
-        """Loss and metrics on the test set, with the parameters as they are now."""
-        return self._begun().evaluate()
+        """Loss and metrics on the test set, with the parameters as they are now; as many examples at a time as fit into memory.
+
+        Raises:
+            ResourceExhaustedError: not even one fits beside the test set.
+        """
+        trainer, dataset = self._begun(), self._the_dataset()
+        test = dataset.x_test.nbytes + dataset.y_test.nbytes
+        return trainer.evaluate(chunk_that_fits(evaluation_step(trainer.job()), self._data() + test, CHUNK, self.cluster.room, "testing"))
 
     def predict(self, x: Any = None, *, n: int = 10) -> dict[str, np.ndarray[Any, Any]]:
         """The model's outputs for examples: ``x``, or the first ``n`` of the test set, whose targets come along as ``"target"``."""
-        trainer = self._begun()
-        if x is not None:
-            return trainer.predict(np.asarray(x))
-        dataset = self._the_dataset()
-        return {**trainer.predict(dataset.x_test[:n]), "target": dataset.y_test[:n]}
+        trainer, dataset = self._begun(), self._the_dataset()
+        examples = dataset.x_test[:n] if x is None else np.asarray(x)
+        chunk = chunk_that_fits(prediction_step(trainer.job()), self._data() + examples.nbytes, CHUNK, self.cluster.room, "predicting")
+        outputs = trainer.predict(examples, chunk)
+        return outputs if x is not None else {**outputs, "target": dataset.y_test[:n]}
+
+    def memory(self, batch: int | None = None) -> MemoryEstimate:
+        """What a step of the present mode will take on each task, with batches of this size (of the chosen one by default); print it.
+
+        Raises:
+            UsageError: ``batch`` is less than 1.
+        """
+        room = self.cluster.room if self.cluster.running else Room(None, None)
+        job = self._job_or_sketch()
+        return estimate(job, self._batch_size if batch is None else batch, self._data(), len(self._the_dataset().x_train) // job.workers, room)
 
     def graph(self) -> StepPlan:
         """The plan of a step of the present mode: which task runs which ops, and what travels between them."""
@@ -322,6 +365,17 @@ class Lab:
                     self._model = _model(self._model_name, dataset, self._model_options)
                 self._trainer = Trainer(cluster, dataset, self._model, self._strategy, self._batch_size, self._data_seed)
             return self._trainer
+
+    def _check_memory(self) -> Trainer:
+        """The trainer, if its batches fit into memory."""
+        trainer = self._begun()
+        check_training(self.memory())
+        return trainer
+
+    def _data(self) -> int:
+        """Bytes of the training examples on all tasks: every worker and the client have them."""
+        dataset, workers = self._the_dataset(), self.cluster.workers or 2
+        return (dataset.x_train.nbytes + dataset.y_train.nbytes) * (workers + 1)
 
     def _training(self) -> Trainer:
         self.cluster.require()

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from pslab.errors import FailedPreconditionError, UsageError
+from pslab.errors import FailedPreconditionError, UnavailableError, UsageError
+from pslab.lab.memory import Room
 
 if TYPE_CHECKING:
     from pslab.cluster import Cluster, ClusterStatus
+
+SERVICE = "pslab.run.cell_service:CellService"
 
 
 class LabCluster:
@@ -39,6 +43,14 @@ class LabCluster:
         """Number of workers; 0 without a cluster."""
         return self._cluster.workers if self._cluster is not None else 0
 
+    @property
+    def room(self) -> Room:
+        """The memory that its tasks may take for what they compute."""
+        cluster, gpu = self.require(), None
+        with suppress(UnavailableError):  # a worker that was lost is on its way back
+            gpu = cluster.call("worker:0", "gpu_memory")
+        return Room(cluster.room, gpu)
+
     def start(
         self,
         ps: int = 1,
@@ -60,7 +72,7 @@ class LabCluster:
         from pslab.cluster import Cluster
 
         if self._cluster is None:
-            cluster = Cluster(ps, workers, processes=processes, address=address, memory_limit=memory_limit)
+            cluster = Cluster(ps, workers, processes=processes, address=address, memory_limit=memory_limit, service=SERVICE)
             cluster.start()
             self._cluster = cluster
         return self._cluster.status()

@@ -10,13 +10,14 @@ import io
 from collections.abc import Callable
 from typing import Any
 
-from IPython.core.magic import Magics, line_magic, magics_class
+from IPython.core.magic import Magics, line_cell_magic, magics_class
 
-from pslab.errors import DeadlineExceededError, NotFoundError, UsageError
+from pslab.errors import AbortedError, DeadlineExceededError, NotFoundError, UsageError
 from pslab.lab.completion import pslab_matcher
 from pslab.lab.display import Shown, show_cluster, show_figures, show_predictions, show_status
 from pslab.lab.lab import Lab, LabStatus
 from pslab.lab.parser import parse
+from pslab.lab.programs import run_words
 from pslab.lab.progress import ProgressLine
 from pslab.train.models import NAMES
 from pslab.train.strategy import Async, Sync
@@ -42,13 +43,19 @@ class PslabMagics(Magics):
         found = self.shell.user_ns.get(NAME)
         return found if isinstance(found, Lab) else self._own
 
-    @line_magic
-    def pslab(self, line: str) -> Any:
-        """Distributed training, to be watched. ``%pslab --help`` tells the verbs, ``%pslab VERB --help`` what each takes."""
+    @line_cell_magic
+    def pslab(self, line: str, cell: str | None = None) -> Any:
+        """Distributed training, to be watched. ``%pslab --help`` tells the verbs, ``%pslab VERB --help`` what each takes.
+
+        ``%%pslab run`` runs a cell as a program, a process per task; ``%%pslab on TASK`` runs it in the process of a task of the cluster.
+        """
         options = parse(line)
         if options.verb is None:
             print(options.help)
             return None
+        if cell is not None and options.verb not in ("run", "on"):
+            raise UsageError(f"%pslab {options.verb} takes no cell", f"write it with one %: %pslab {line}")
+        options.cell = cell
         verb = options.verb if options.verb != "cluster" else f"cluster {options.action}"
         return _VERBS[verb](self, options)
 
@@ -138,6 +145,16 @@ class PslabMagics(Magics):
     def _placement(self, options: argparse.Namespace) -> None:
         print(self.lab.placement())
 
+    def _run(self, options: argparse.Namespace) -> None:
+        status = run_words(options.words, options.cell, options.ps, options.workers, options.tensorflow)
+        if status not in (0, 130):
+            raise AbortedError(f"the program has failed with exit status {status}", "what it said is above")
+
+    def _on(self, options: argparse.Namespace) -> None:
+        if options.cell is None:
+            raise UsageError("on runs a cell", f"begin the cell with %%pslab on {options.where}, and write what is to be run below")
+        self.lab.on(options.where, options.cell, anew=options.anew)
+
     def _named(self, name: str, kind: str) -> Any:
         """What the notebook calls ``name``.
 
@@ -176,6 +193,8 @@ _VERBS: dict[str, Callable[[PslabMagics, argparse.Namespace], Any]] = {
     "reset": lambda self, options: show_status(self.lab.reset()),
     "graph": PslabMagics._graph,
     "placement": PslabMagics._placement,
+    "run": PslabMagics._run,
+    "on": PslabMagics._on,
 }
 
 
@@ -196,6 +215,7 @@ def load_ipython_extension(ipython: Any) -> None:
 
 def unload_ipython_extension(ipython: Any) -> None:
     """``%unload_ext pslab``: the magic goes; a cluster that runs stays until the kernel ends."""
-    ipython.magics_manager.magics["line"].pop("pslab", None)
+    for kind in ("line", "cell"):
+        ipython.magics_manager.magics[kind].pop("pslab", None)
     if pslab_matcher in ipython.Completer.custom_matchers:
         ipython.Completer.custom_matchers.remove(pslab_matcher)

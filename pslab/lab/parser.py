@@ -132,6 +132,14 @@ def build_parser() -> Parser:
     predict.add_argument("n", type=count, nargs="?", metavar="N", default=10, help="how many (10)")
     for verb, text in (("save", "write a checkpoint"), ("restore", "go back to a checkpoint")):
         verbs.add_parser(verb, help=text).add_argument("prefix", metavar="PREFIX", help="its path, without ending")
+    run = verbs.add_parser("run", help="run a TF1-style program, a process per ps and worker; %%%%pslab run takes the cell as the program")
+    run.add_argument("--ps", type=natural, metavar="N", default=1, help="parameter servers (1)")
+    run.add_argument("--workers", type=count, metavar="N", default=2, help="workers (2)")
+    run.add_argument("--tensorflow", action="store_true", help="let 'import tensorflow' in it mean pslab")
+    run.add_argument("words", nargs=argparse.REMAINDER, metavar="SCRIPT ARGS", help="the program and its arguments; of a cell, -- ARGS")
+    on = verbs.add_parser("on", help="run a cell (%%%%pslab on TASK) in a task's own process, where tf, cluster, server and task_index are there")
+    on.add_argument("where", metavar="TASK", help="worker for each of them, or such as worker:1, or client")
+    on.add_argument("--anew", action="store_true", help="forget the names and the graph of the cells before")
     for verb, text in _PLAIN.items():
         verbs.add_parser(verb, help=text)
     return parser

@@ -76,9 +76,7 @@ class Coordinator:
         except Exception:
             self.request_stop(_current())
 
-    def join(
-        self, threads: Iterable[threading.Thread] | None = None, stop_grace_period_secs: float = 120, ignore_live_threads: bool = False
-    ) -> None:
+    def join(self, threads: Iterable[threading.Thread] | None = None, stop_grace_period_secs: float = 120, ignore_live_threads: bool = False) -> None:
         """Wait for the registered threads and ``threads``: until a stop is requested, and then as long as the grace period lasts.
 
         Args:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -22,7 +21,9 @@ QUEUES = "queue/"
 
 
 def _orders(kind: str, seed: int | None) -> Order:
-    return {"fifo": FirstInFirstOut, "random": lambda: Shuffled(seed), "priority": ByPriority}[kind]()
+    if kind == "random":
+        return Shuffled(seed)
+    return ByPriority() if kind == "priority" else FirstInFirstOut()
 
 
 def _queue(state: Any, *, queue: str, kind: str, capacity: int, min_after_dequeue: int, seed: int | None, dtypes: Any, shapes: Any) -> Queue:
@@ -50,7 +51,7 @@ def _checked(values: tuple[Any, ...], shapes: Any, batched: bool) -> None:
 def _stacked(elements: list[Element], kept: int, pads: bool, dtypes: Any, shapes: Any) -> tuple[Any, ...] | Any:
     """The components of many elements, each along a new first axis."""
     if not elements:
-        columns = [np.zeros((0, *TensorShape(s).as_list()), as_dtype(d).as_numpy_dtype) for s, d in zip(shapes, dtypes, strict=True)]
+        columns = [np.zeros((0, *(d or 0 for d in TensorShape(s))), as_dtype(d).as_numpy_dtype) for s, d in zip(shapes, dtypes, strict=True)]
     else:
         columns = [_padded(parts) if pads else np.stack(parts) for parts in zip(*elements, strict=True)]
     return tuple(columns) if kept > 1 else columns[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pslab.errors import UsageError
+from pslab.errors import InvalidArgumentError, UsageError
 from pslab.graph.build import apply_op, convert_to_tensor
 from pslab.graph.defaults import get_default_graph
 from pslab.graph.dtypes import as_dtype, int32, int64
@@ -51,7 +51,7 @@ class QueueBase:
         with get_default_graph().control_dependencies(None):
             self.queue_ref = apply_op("NoOp", [], name)
         self.name = self.queue_ref.name
-        self._attrs = {
+        self._attrs: dict[str, Any] = {
             "queue": shared_name or self.name,
             "kind": self._kind,
             "capacity": capacity,
@@ -62,6 +62,24 @@ class QueueBase:
             "pads": self._pads,
         }
         self._capacity = capacity
+
+    @classmethod
+    def of_ops(cls, queue_ref: Operation, op: Operation, names: Sequence[str] | None) -> QueueBase:
+        """The queue that ``op``, of a graph that was read from a file, works on.
+
+        Raises:
+            InvalidArgumentError: ``op`` works on no queue.
+        """
+        if not op.type.startswith("Queue"):
+            raise InvalidArgumentError(f"{op.name!r} ({op.type}) works on no queue")
+        self = cls.__new__(cls)
+        self._attrs = dict(op.attrs)
+        self.queue_ref, self.name = queue_ref, queue_ref.name
+        self.names = None if names is None else list(names)
+        self.dtypes = [as_dtype(d) for d in self._attrs["dtypes"]]
+        self.shapes = None if self._attrs["shapes"] is None else [TensorShape(s) for s in self._attrs["shapes"]]
+        self._capacity = self._attrs["capacity"]
+        return self
 
     @staticmethod
     def from_list(index: Any, queues: Sequence[QueueBase]) -> QueueBase:
@@ -198,7 +216,9 @@ class PaddingFIFOQueue(QueueBase):
 
     _pads = True
 
-    def __init__(self, capacity: int, dtypes: Any, shapes: Any, names: Any = None, shared_name: str | None = None, name: str = "padding_fifo_queue") -> None:
+    def __init__(
+        self, capacity: int, dtypes: Any, shapes: Any, names: Any = None, shared_name: str | None = None, name: str = "padding_fifo_queue"
+    ) -> None:
         super().__init__(capacity, dtypes, shapes, names, shared_name, name)
 
 

@@ -159,4 +159,6 @@ def start_queue_runners(
     session = sess if sess is not None else get_default_session()
     if session is None:
         raise UsageError("queue runners need a session", "pass sess=, or use one as default in a with block")
-    return [thread for qr in session.graph.get_collection(collection) for thread in qr.create_threads(session, coord=coord, daemon=daemon, start=start)]
+    return [
+        thread for qr in session.graph.get_collection(collection) for thread in qr.create_threads(session, coord=coord, daemon=daemon, start=start)
+    ]

@@ -158,7 +158,9 @@ class Queue:
     def _take(self, asked: int, count: int) -> Any:
         missing = count + (0 if self.closed else self._least) - len(self._order)
         if missing > 0 and self.closed:
-            raise OutOfRangeError(f"queue {self._name!r} is closed and has insufficient elements (requested {asked}, current size {len(self._order)})")
+            raise OutOfRangeError(
+                f"queue {self._name!r} is closed and has insufficient elements (requested {asked}, current size {len(self._order)})"
+            )
         if missing > 0:
             self._wanted = max(self._wanted, count + self._least)
             return NOT_YET

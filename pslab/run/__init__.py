@@ -1,1 +1,1 @@
-"""Runs TF1-style programs of separate processes, one per task."""
+"""Runs TF1-style programs of separate processes, one per task: ``pslab run``."""

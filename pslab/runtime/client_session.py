@@ -8,12 +8,15 @@ from typing import Any
 
 from pslab.errors import PslabError
 from pslab.graph.graph import Graph
-from pslab.graph.node import Node, import_nodes, nodes_of, pack, unpack
+from pslab.graph.node import Node, import_nodes, nodes_of
 from pslab.graph.operation import Operation
+from pslab.graph.packing import pack, unpack
 from pslab.graph.tensor import Tensor
 from pslab.runtime.config import ConfigProto
 from pslab.runtime.failure import pack_error, unpack_error
 from pslab.runtime.master import Master, PreparedStep, StepResult
+from pslab.runtime.run_options import PLAIN, RunOptions
+from pslab.runtime.tracing import pack_spans, unpack_spans
 from pslab.runtime.transport import Channel, Kind, Message
 
 
@@ -30,8 +33,10 @@ class ClientSession:
         try:
             if message.kind == Kind.EXTEND:
                 return self._extend(message)
-            result = self._prepared[message.plan].run(message.arrays)
-            return Message(Kind.RESULT, arrays=result.values)
+            options = RunOptions(*unpack(message.body)) if message.body else PLAIN
+            result = self._prepared[message.plan].run(message.arrays, options)
+            spans = {task: pack_spans(traced) for task, traced in result.spans.items()}
+            return Message(Kind.RESULT, body=pack(spans) if spans else b"", arrays=result.values)
         except PslabError as error:
             return Message(Kind.FAILED, body=pack_error(error))
 
@@ -118,7 +123,9 @@ class RemoteStep:
         self._plan = plan
         self.borrowed = (False,) * fetches
 
-    def run(self, feeds: Sequence[Any]) -> StepResult:
+    def run(self, feeds: Sequence[Any], options: RunOptions = PLAIN) -> StepResult:
         """Run it; see `PreparedStep.run`."""
-        answer = self._master.ask(Message(Kind.RUN, plan=self._plan, arrays=tuple(feeds)))
-        return StepResult(answer.arrays, {})
+        order = b"" if options == PLAIN else pack((options.trace_level, options.timeout_in_ms))
+        answer = self._master.ask(Message(Kind.RUN, plan=self._plan, body=order, arrays=tuple(feeds)))
+        spans = unpack(answer.body) if answer.body else {}
+        return StepResult(answer.arrays, {}, {task: unpack_spans(traced) for task, traced in spans.items()})

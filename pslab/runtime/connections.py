@@ -10,8 +10,9 @@ from contextlib import contextmanager
 from pslab.errors import CancelledError
 from pslab.runtime.transport import Channel
 
-Dial = Callable[[str], Channel]
-"""From a task's name to a new channel to its server; raises `UnavailableError`."""
+Dial = Callable[[str, Callable[[], bool]], Channel]
+"""From a task's name to a new channel to its server; raises `UnavailableError`. It may wait for the server as long as the function given to it says that
+somebody wants the channel."""
 
 
 class Connection:
@@ -51,7 +52,8 @@ class Connections:
         """
         connection = self._pop(task)
         if connection is None:
-            connection = Connection(self._dial(task))
+            before = self.cancellations
+            connection = Connection(self._dial(task, lambda: self.cancellations == before))
             with self._lock:
                 self._busy.add(connection)
         if self._closed:

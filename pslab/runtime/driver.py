@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 from dataclasses import dataclass
 from threading import Condition
-from time import perf_counter_ns
+from time import monotonic, perf_counter_ns
 from typing import Any, Protocol
 
 import numpy as np
@@ -16,6 +17,11 @@ from pslab.execution.effects import Recv, Send, Wait
 from pslab.graph.plan import Cut
 from pslab.graph.registry import NOT_YET
 from pslab.runtime.rendezvous import POLL_S
+from pslab.runtime.tracing import Tracer
+
+TELL_S = 10.0
+"""Seconds after which an op that waits says so."""
+_log = logging.getLogger("pslab.program")
 
 
 @dataclass(slots=True)
@@ -60,8 +66,15 @@ class Link(Protocol):
         """Whether somebody still wants the step's result."""
 
 
-def drive(program: Program, feeds: Iterable[Any], link: Link, monitor: Condition) -> tuple[tuple[Any, ...], PhaseTimes]:
+def drive(program: Program, feeds: Iterable[Any], link: Link, monitor: Condition, tracer: Tracer | None = None) -> tuple[tuple[Any, ...], PhaseTimes]:
     """Run ``program`` to its end.
+
+    Args:
+        program: the program.
+        feeds: values of its fed tensors.
+        link: the way to the other tasks of the step.
+        monitor: what its blocking ops wait on.
+        tracer: what looks at its ops one by one.
 
     Returns:
         The fetched values, and the phase times.
@@ -70,13 +83,17 @@ def drive(program: Program, feeds: Iterable[Any], link: Link, monitor: Condition
         OpError: an op failed (with its name, device and origin), a peer was lost, or the step was cancelled.
     """
     with np.errstate(all="ignore"):  # as TensorFlow: what is not finite is a value, not a warning
-        return _drive(program, feeds, link, monitor)
+        if tracer is None:
+            return _drive(program, feeds, link, monitor, None)
+        with tracer:
+            return _drive(program, feeds, link, monitor, tracer)
 
 
-def _drive(program: Program, feeds: Iterable[Any], link: Link, monitor: Condition) -> tuple[tuple[Any, ...], PhaseTimes]:
+def _drive(program: Program, feeds: Iterable[Any], link: Link, monitor: Condition, tracer: Tracer | None) -> tuple[tuple[Any, ...], PhaseTimes]:
     times = PhaseTimes()
     steps = program.start(feeds)
     result: Any = None
+    size = 0
     clock = perf_counter_ns()
     try:
         while True:
@@ -86,7 +103,8 @@ def _drive(program: Program, feeds: Iterable[Any], link: Link, monitor: Conditio
             try:
                 if type(effect) is Send:
                     result = None
-                    times.bytes_sent += link.send(effect.cut, effect.arrays)
+                    size = link.send(effect.cut, effect.arrays)
+                    times.bytes_sent += size
                     clock = perf_counter_ns()
                     times.push += clock - now
                 elif type(effect) is Recv:
@@ -100,6 +118,8 @@ def _drive(program: Program, feeds: Iterable[Any], link: Link, monitor: Conditio
                     times.wait += clock - now
             except Exception as error:
                 steps.throw(error)
+            if tracer is not None:
+                tracer.effect(effect, now, clock, size)
     except StopIteration as end:
         times.compute += perf_counter_ns() - clock
         return end.value, times
@@ -112,8 +132,19 @@ def _drive(program: Program, feeds: Iterable[Any], link: Link, monitor: Conditio
 
 def _wait(effect: Wait, monitor: Condition, link: Link) -> Any:
     with monitor:
-        while (result := effect.poll()) is NOT_YET:
-            if not monitor.wait(POLL_S) and not link.alive():
-                raise CancelledError(f"nobody waits for {effect.what!r} any more")
+        if (result := effect.poll()) is NOT_YET:
+            result = _wait_long(effect, monitor, link)
         monitor.notify_all()
+    return result
+
+
+def _wait_long(effect: Wait, monitor: Condition, link: Link) -> Any:
+    began = monotonic()
+    told = False
+    while (result := effect.poll()) is NOT_YET:
+        if not monitor.wait(POLL_S) and not link.alive():
+            raise CancelledError(f"nobody waits for {effect.what!r} any more")
+        if not told and monotonic() >= began + TELL_S:
+            told = True
+            _log.info("%r has been waiting for %.0f s", effect.what, TELL_S)
     return result

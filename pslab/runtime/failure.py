@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pslab import errors
-from pslab.graph.node import pack, unpack
+from pslab.graph.packing import pack, unpack
 
 
 def pack_error(error: BaseException) -> bytes:

@@ -19,9 +19,12 @@ from pslab.graph.plan import Partition, StepPlan
 from pslab.graph.tensor import Tensor
 from pslab.runtime.config import ConfigProto
 from pslab.runtime.connections import Connection, Connections, Dial
+from pslab.runtime.deadline import Deadline
 from pslab.runtime.driver import Link, PhaseTimes, drive
-from pslab.runtime.step_run import StepRun
+from pslab.runtime.run_options import PLAIN, RunOptions
+from pslab.runtime.step_run import PartResult, StepRun
 from pslab.runtime.task import Task
+from pslab.runtime.tracing import Span, Tracer
 from pslab.runtime.transport import Kind, Message
 
 
@@ -32,10 +35,12 @@ class StepResult:
     Attributes:
         values: one array per fetched tensor. They may share memory with variables and feeds: read them only.
         times: where each task's time went.
+        spans: each task's ops, one by one; none unless the step was traced.
     """
 
     values: tuple[Any, ...]
     times: Mapping[str, PhaseTimes]
+    spans: Mapping[str, Sequence[Span]]
 
 
 class Master:
@@ -129,39 +134,42 @@ class PreparedStep:
         """For each fetch, whether its array may share memory with a variable, a constant or a feed."""
         return tuple(_borrows(name, task, self.plan) for name, task in self.plan.fetches)
 
-    def run(self, feeds: Sequence[Any]) -> StepResult:
+    def run(self, feeds: Sequence[Any], options: RunOptions = PLAIN) -> StepResult:
         """Run the step with the values of the fed tensors, in the order given to `Master.prepare`.
 
         Raises:
             OpError: an op failed, a task was lost, or the step was cancelled.
+            DeadlineExceededError: it took longer than ``options``, or the session's own, allow.
         """
         own = tuple(feeds[i] for i in self._fed[self.plan.master])
+        deadline = Deadline(self._timeout, options.timeout)
+        tracer = Tracer(self._local) if options.traced else None
         if not self._remote:
-            values, times = drive(self._local, own, _Alone(self._connections), self._task.monitor)
-            return self._result(feeds, {self.plan.master: (values, times)})
-        return self._run_with_others(feeds, own)
+            values, times = drive(self._local, own, _Alone(self._connections, deadline), self._task.monitor, tracer)
+            return self._result(feeds, {self.plan.master: PartResult(values, times, tracer.spans if tracer else ())})
+        return self._run_with_others(feeds, own, deadline, tracer)
 
-    def _run_with_others(self, feeds: Sequence[Any], own: tuple[Any, ...]) -> StepResult:
+    def _run_with_others(self, feeds: Sequence[Any], own: tuple[Any, ...], deadline: Deadline, tracer: Tracer | None) -> StepResult:
         connections: dict[str, Connection] = {}
         try:
             for name, part in self._remote.items():
                 connections[name] = self._connect(name, part)
             fed = {name: tuple(feeds[i] for i in self._fed[name]) for name in self._remote}
-            run = StepRun(self._id, next(self._numbers), self._remote, connections, fed, self._timeout)
+            run = StepRun(self._id, next(self._numbers), self._remote, connections, fed, deadline, traced=tracer is not None)
             run.begin()
-            values, times = drive(self._local, own, run, self._task.monitor)
+            values, times = drive(self._local, own, run, self._task.monitor, tracer)
             clock = perf_counter_ns()
             others = run.collect()
             times.pull += perf_counter_ns() - clock
             times.bytes_received += run.bytes_answered
-            _separate_waiting(times, [t for _, t in others.values()])
+            _separate_waiting(times, [part.times for part in others.values()])
         except BaseException:
             for connection in connections.values():
                 self._connections.discard(connection)
             raise
         for name, connection in connections.items():
             self._connections.release(name, connection)
-        return self._result(feeds, {self.plan.master: (values, times), **others})
+        return self._result(feeds, {self.plan.master: PartResult(values, times, tracer.spans if tracer else ()), **others})
 
     def _connect(self, name: str, part: Partition) -> Connection:
         connection = self._connections.acquire(name)
@@ -170,9 +178,10 @@ class PreparedStep:
             connection.plans.add(self._id)
         return connection
 
-    def _result(self, feeds: Sequence[Any], parts: Mapping[str, tuple[tuple[Any, ...], PhaseTimes]]) -> StepResult:
-        values = tuple(feeds[i] if task is None else parts[task][0][i] for task, i in self._where)
-        return StepResult(values, {name: times for name, (_, times) in parts.items()})
+    def _result(self, feeds: Sequence[Any], parts: Mapping[str, PartResult]) -> StepResult:
+        values = tuple(feeds[i] if task is None else parts[task].values[i] for task, i in self._where)
+        spans = {name: part.spans for name, part in parts.items() if part.spans}
+        return StepResult(values, {name: part.times for name, part in parts.items()}, spans)
 
 
 def _separate_waiting(times: PhaseTimes, others: Sequence[PhaseTimes]) -> None:
@@ -199,8 +208,9 @@ def _borrows(name: str, task: str | None, plan: StepPlan) -> bool:
 class _Alone(Link):
     """The link of a step that has one task."""
 
-    def __init__(self, connections: Connections) -> None:
+    def __init__(self, connections: Connections, deadline: Deadline) -> None:
         self._connections = connections
+        self._deadline = deadline
         self._cancellations = connections.cancellations
 
     def send(self, cut: Any, arrays: Any) -> int:
@@ -210,4 +220,5 @@ class _Alone(Link):
         raise CancelledError(f"there is nobody to receive {cut} from")
 
     def alive(self) -> bool:
+        self._deadline.check("this task")
         return self._connections.cancellations == self._cancellations

@@ -35,6 +35,20 @@ class RunOptions:
         if self.timeout_in_ms < 0:
             raise UsageError(f"timeout_in_ms must be 0 or more, found {self.timeout_in_ms}")
 
+    @property
+    def timeout(self) -> float | None:
+        """Seconds after which the run is given up, or None."""
+        return self.timeout_in_ms / 1000 or None
+
+    @property
+    def traced(self) -> bool:
+        """Whether its ops are measured one by one."""
+        return self.trace_level != self.NO_TRACE
+
+
+PLAIN = RunOptions()
+"""A run without limit and without trace."""
+
 
 @dataclass
 class NodeExecStats:

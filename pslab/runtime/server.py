@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from typing import Any
 
@@ -10,6 +11,9 @@ from pslab.runtime.cluster_spec import ClusterSpec
 from pslab.runtime.config import ConfigProto
 from pslab.runtime.targets import publish, withdraw
 from pslab.runtime.task_server import TaskServer
+
+PATIENCE_S = 120.0
+"""Seconds that a server waits for another that is not up: programs start their tasks in any order."""
 
 
 class Server:
@@ -40,7 +44,7 @@ class Server:
         self._spec = ClusterSpec(server_or_cluster_def)
         self._job, self._index = _which(self._spec, job_name, task_index)
         self._server: TaskServer | None = None
-        self._ended = threading.Event()
+        self._closed = False
         self._target = f"grpc://{self._spec.task_address(self._job, self._index)}"
         if start:
             self.start()
@@ -55,7 +59,9 @@ class Server:
         if self._server is not None:
             return
         host, _, port = self._spec.task_address(self._job, self._index).rpartition(":")
-        self._server = TaskServer(f"{self._job}:{self._index}", tasks=self._spec.task_names(), resolve=self._resolve, host=host, port=int(port))
+        self._server = TaskServer(
+            f"{self._job}:{self._index}", tasks=self._spec.task_names(), resolve=self._resolve, host=host, port=int(port), patience=PATIENCE_S
+        )
         if port == "0":
             self._target = self._server.address.to_string()
         publish(self._target, self._server)
@@ -75,15 +81,36 @@ class Server:
         return self._spec
 
     def join(self) -> None:
-        """Serve until the process ends, or `close` is called."""
-        self._ended.wait()
+        """Serve until the process ends, or `close` is called.
+
+        Raises:
+            SystemExit: the program was started by ``pslab run``, and its workers are done.
+        """
+        with _joined:
+            _joined.wait_for(lambda: self._closed or _workers_are_done)
+        if not self._closed:
+            sys.exit()
 
     def close(self) -> None:
         """Stop serving."""
         if self._server is not None:
             withdraw(self._target)
             self._server.close()
-        self._ended.set()
+        with _joined:
+            self._closed = True
+            _joined.notify_all()
+
+
+_joined = threading.Condition()
+_workers_are_done = False
+
+
+def end_joining() -> None:
+    """Let the servers of this process that wait in `Server.join`, or will, end it."""
+    global _workers_are_done
+    with _joined:
+        _workers_are_done = True
+        _joined.notify_all()
 
 
 def _which(spec: ClusterSpec, job: str | None, index: int | None) -> tuple[str, int]:

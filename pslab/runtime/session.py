@@ -19,8 +19,10 @@ from pslab.runtime.config import ConfigProto
 from pslab.runtime.feeds import fed_value, feedable
 from pslab.runtime.fetches import Fetches
 from pslab.runtime.master import Master, StepResult
+from pslab.runtime.run_options import PLAIN, RunMetadata, RunOptions
 from pslab.runtime.targets import server_at
 from pslab.runtime.task import Task
+from pslab.runtime.tracing import step_stats
 from pslab.runtime.transport import connect
 
 
@@ -31,7 +33,7 @@ class Step(Protocol):
     def borrowed(self) -> Sequence[bool]:
         """For each fetched value, whether its array may share memory with something that lives on."""
 
-    def run(self, feeds: Sequence[Any]) -> StepResult:
+    def run(self, feeds: Sequence[Any], options: RunOptions = PLAIN) -> StepResult:
         """Run it with the fed values."""
 
 
@@ -57,6 +59,11 @@ class Session:
         graph: the graph to run; the default graph if None.
         config: options.
 
+    Attributes:
+        graph: the graph.
+        target: where it runs.
+        config: its options.
+
     Raises:
         UnavailableError: nobody answers at ``target``.
     """
@@ -64,7 +71,7 @@ class Session:
     def __init__(self, target: str = "", graph: Graph | None = None, config: ConfigProto | None = None) -> None:
         self.graph = graph if graph is not None else defaults.get_default_graph()
         self.target = target
-        self._config = config if config is not None else ConfigProto()
+        self.config = config if config is not None else ConfigProto()
         self._planner = _planner(target)
         self._steps: dict[tuple[Any, ...], Step] = {}
         self._structures: dict[Any, Fetches] = {}
@@ -72,12 +79,16 @@ class Session:
         self._closed = False
         self._lock = threading.Lock()
 
-    def run(self, fetches: Any, feed_dict: dict[Any, Any] | None = None) -> Any:
+    def run(
+        self, fetches: Any, feed_dict: dict[Any, Any] | None = None, options: RunOptions | None = None, run_metadata: RunMetadata | None = None
+    ) -> Any:
         """Run what ``fetches`` need, once.
 
         Args:
             fetches: a tensor, op, variable or name, or lists, tuples, named tuples or dicts of them, nested.
             feed_dict: values for placeholders, or in place of any other tensors.
+            options: a limit to its time, and whether each op is measured.
+            run_metadata: filled with what was measured.
 
         Returns:
             The same structure with NumPy arrays (scalars for rank 0) for tensors, None for ops.
@@ -86,12 +97,15 @@ class Session:
             InvalidArgumentError: a fed value does not fit, or a placeholder that is needed was not fed.
             FailedPreconditionError: a variable that is needed has no value.
             OpError: an op failed; the error has its name, device and origin.
+            DeadlineExceededError: it took longer than ``options`` allow.
             UsageError: the session is closed.
         """
         structure = self._structure(fetches)
         feeds = {feedable(self.graph, key): value for key, value in (feed_dict or {}).items()}
         step = self.prepare(structure.elements, list(feeds))
-        result = step.run([fed_value(tensor, value) for tensor, value in feeds.items()])
+        result = step.run([fed_value(tensor, value) for tensor, value in feeds.items()], options or PLAIN)
+        if run_metadata is not None:
+            run_metadata.step_stats = step_stats(result.spans)
         return structure.rebuild(_own(result.values, step.borrowed))
 
     def _structure(self, fetches: Any) -> Fetches:
@@ -132,7 +146,7 @@ class Session:
             step = self._steps.get(key)
             if step is None:
                 self._steps = {k: s for k, s in self._steps.items() if k[0] == self.graph.version}
-                step = self._steps[key] = self._planner.prepare(self.graph, fetches, feeds, self._config)
+                step = self._steps[key] = self._planner.prepare(self.graph, fetches, feeds, self.config)
         return step
 
     def cancel(self) -> None:
@@ -143,6 +157,11 @@ class Session:
         """Let go of everything the session holds. Variables on a server stay there."""
         self._closed = True
         self._planner.close()
+
+    @property
+    def closed(self) -> bool:
+        """Whether `close` was called."""
+        return self._closed
 
     def as_default(self) -> _DefaultSession:
         """Make this the session of `Tensor.eval` and `Operation.run` within a ``with`` block, without closing it at its end."""
@@ -199,7 +218,7 @@ def _planner(target: str) -> Planner:
     return RemoteMaster(connect(target, name="client"))
 
 
-def _nobody(task: str) -> Any:
+def _nobody(task: str, wanted: Callable[[], bool]) -> Any:
     raise UsageError(f"this session has no other task, and no {task}")
 
 

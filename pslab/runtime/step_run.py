@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from time import monotonic
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from pslab.errors import DeadlineExceededError, InternalError
 from pslab.graph.plan import Cut, Partition
 from pslab.runtime.connections import Connection
+from pslab.runtime.deadline import Deadline
 from pslab.runtime.driver import Link, PhaseTimes
 from pslab.runtime.failure import unpack_error
 from pslab.runtime.rendezvous import POLL_S
+from pslab.runtime.tracing import Span, unpack_spans
 from pslab.runtime.transport import Kind, Message
 
 Arrays = tuple[Any, ...]
+
+TRACED = b"traced"
+"""The body of a `Kind.STEP` message for a part whose ops are to be measured one by one; its answer then has the spans."""
+
+
+class PartResult(NamedTuple):
+    """What a task's part of a step gave: fetched arrays, where its time went, and its ops one by one if the step was traced."""
+
+    values: Arrays
+    times: PhaseTimes
+    spans: Sequence[Span] = ()
 
 
 class StepRun(Link):
@@ -26,7 +38,8 @@ class StepRun(Link):
         parts: the other tasks' partitions.
         connections: one per part.
         fed: the values fed to each part.
-        timeout: seconds after which the run is given up; None for never.
+        deadline: when the run is given up.
+        traced: whether the parts' ops are measured one by one.
 
     Attributes:
         bytes_answered: bytes on the wire of the answers that end the parts, which bring the fetched values.
@@ -39,18 +52,19 @@ class StepRun(Link):
         parts: Mapping[str, Partition],
         connections: Mapping[str, Connection],
         fed: Mapping[str, Arrays],
-        timeout: float | None,
+        deadline: Deadline,
+        traced: bool = False,
     ) -> None:
         self._plan = plan
         self._number = number
         self._parts = parts
         self._connections = connections
         self._fed = fed
-        self._deadline = None if timeout is None else monotonic() + timeout
-        self._timeout = timeout
-        self._patient = timeout is None and len(parts) == 1  # nothing else to look at while it waits
+        self._deadline = deadline
+        self._order = TRACED if traced else b""
+        self._patient = not deadline.given and len(parts) == 1  # nothing else to look at while it waits
         self._arrived: dict[int, tuple[Arrays, int]] = {}
-        self._done: dict[str, tuple[Arrays, PhaseTimes]] = {}
+        self._done: dict[str, PartResult] = {}
         self.bytes_answered = 0
 
     def begin(self) -> None:
@@ -61,7 +75,7 @@ class StepRun(Link):
 
     def _start(self, task: str, arrays: Arrays) -> int:
         fed = self._fed[task]
-        size = self._send(task, Message(Kind.STEP, plan=self._plan, step=self._number, arrays=(*fed, *arrays)))
+        size = self._send(task, Message(Kind.STEP, plan=self._plan, step=self._number, body=self._order, arrays=(*fed, *arrays)))
         return size - sum(int(a.nbytes) for a in fed)
 
     def _send(self, task: str, message: Message) -> int:
@@ -82,11 +96,16 @@ class StepRun(Link):
         return self._arrived.pop(cut.index)
 
     def alive(self) -> bool:
-        """Always: the master wants its own step. Its connections tell when it no longer can be had."""
+        """Always: the master wants its own step. Its connections tell when it no longer can be had.
+
+        Raises:
+            DeadlineExceededError: the time is over.
+        """
+        self._deadline.check("this task")
         return all(c.channel.alive() for c in self._connections.values())
 
-    def collect(self) -> dict[str, tuple[Arrays, PhaseTimes]]:
-        """Wait until all parts are done; returns each task's fetched values and times."""
+    def collect(self) -> dict[str, PartResult]:
+        """Wait until all parts are done; returns what each gave."""
         for task in self._parts:
             while task not in self._done:
                 self._receive(task)
@@ -104,9 +123,7 @@ class StepRun(Link):
 
     def _look_around(self) -> None:
         """While one task keeps us waiting, another may have failed."""
-        if self._deadline is not None and monotonic() > self._deadline:
-            missing = [t for t in self._parts if t not in self._done]
-            raise DeadlineExceededError(f"the step was not done in {self._timeout:g} s; still at work: {', '.join(missing)}")
+        self._deadline.check(", ".join(t for t in self._parts if t not in self._done))
         for task, connection in self._connections.items():
             if task not in self._done:
                 try:
@@ -122,7 +139,7 @@ class StepRun(Link):
         if message.kind == Kind.TENSORS:
             self._arrived[message.cut] = message.arrays, message.size
         elif message.kind == Kind.DONE:
-            self._done[task] = message.arrays, PhaseTimes(*message.fields)
+            self._done[task] = PartResult(message.arrays, PhaseTimes(*message.fields), unpack_spans(message.body))
             self.bytes_answered += message.size
         else:
             raise InternalError(f"{task} sent {message.kind!r} in the middle of a step")

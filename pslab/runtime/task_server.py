@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
+import time
 from collections.abc import Callable, Collection
-from time import perf_counter_ns
+from time import monotonic, perf_counter_ns
 from typing import Any
 
 from pslab.errors import CancelledError, UnavailableError
@@ -15,10 +17,17 @@ from pslab.runtime.driver import Link, drive
 from pslab.runtime.failure import pack_error
 from pslab.runtime.master import Master
 from pslab.runtime.rendezvous import StepKey
+from pslab.runtime.step_run import TRACED
 from pslab.runtime.task import Task
+from pslab.runtime.tracing import Tracer, pack_spans
 from pslab.runtime.transport import Channel, Kind, Listener, Message, connect
 
 Arrays = tuple[Any, ...]
+
+TELL_S = 5.0
+"""Seconds after which whoever waits for another task says so."""
+_RETRY_S = 0.05
+_log = logging.getLogger("pslab.program")
 
 
 class TaskServer:
@@ -33,6 +42,7 @@ class TaskServer:
         unix: whether peers on this machine may come over a Unix-domain socket.
         secret: what every peer must prove to know.
         ssl_contexts: (for listening, for connecting), or None for plain sockets.
+        patience: seconds to wait for the server of another task that was not up before. One that was, and does not answer any more, is lost.
 
     Attributes:
         task: the task.
@@ -50,11 +60,14 @@ class TaskServer:
         unix: bool = True,
         secret: bytes = b"",
         ssl_contexts: tuple[Any, Any] | None = None,
+        patience: float = 0.0,
     ) -> None:
         self.task = Task(name)
         self._tasks = tasks
         self._resolve = resolve
         self._secret = secret
+        self._patience = patience
+        self._met: set[str] = set()
         self._ssl_for_connecting = ssl_contexts[1] if ssl_contexts else None
         self._peers = Connections(self._dial)
         self._listener = Listener(
@@ -71,8 +84,25 @@ class TaskServer:
         self._listener.close()
         self._peers.close()
 
-    def _dial(self, task: str) -> Channel:
-        return connect(self._resolve(task), secret=self._secret, name=self.task.name, peer=task, ssl_context=self._ssl_for_connecting)
+    def _dial(self, task: str, wanted: Callable[[], bool]) -> Channel:
+        address = self._resolve(task)
+        began = told = monotonic()
+        patience = 0.0 if task in self._met else self._patience
+        while True:
+            try:
+                channel = connect(address, secret=self._secret, name=self.task.name, peer=task, ssl_context=self._ssl_for_connecting)
+            except UnavailableError as error:
+                now = monotonic()
+                if now >= began + patience or not wanted():
+                    waited = f"; waited {now - began:.0f} s for it" if patience else ""
+                    raise UnavailableError(f"{error.message}{waited}", error.hint) from None
+                if now >= told + TELL_S:
+                    told = now
+                    _log.warning("%s waits for %s, which does not answer at %s", self.task.name, task, address)
+                time.sleep(_RETRY_S)
+            else:
+                self._met.add(task)
+                return channel
 
     def deliver(self, task: str, message: Message) -> int:
         """Send a cut to a task that is not the step's master; returns bytes on the wire."""
@@ -138,10 +168,13 @@ class _Client:
                 raise program
             fed = len(program.partition.feeds)
             link = _ServedStep(self._server, self._channel, program.partition, message, fed)
-            values, times = drive(program, message.arrays[:fed], link, self._task.monitor)
+            tracer = Tracer(program) if message.body == TRACED else None
+            values, times = drive(program, message.arrays[:fed], link, self._task.monitor, tracer)
             times.idle = idle
             times.bytes_fed = sum(a.nbytes for a in message.arrays[:fed])
             answer = Message(Kind.DONE, key.plan, key.step, fields=times.as_fields(), arrays=values)
+            if tracer is not None:
+                answer.body = pack_spans(tracer.spans)
         except Exception as error:
             self._task.rendezvous.forget(key)
             answer = Message(Kind.FAILED, key.plan, key.step, body=pack_error(error))

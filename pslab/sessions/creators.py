@@ -98,9 +98,7 @@ class WorkerSessionCreator(_WithScaffold):
         max_wait_secs: seconds after which the waiting ends with an error.
     """
 
-    def __init__(
-        self, scaffold: Scaffold | None = None, master: str = "", config: ConfigProto | None = None, max_wait_secs: float = 30 * 60
-    ) -> None:
+    def __init__(self, scaffold: Scaffold | None = None, master: str = "", config: ConfigProto | None = None, max_wait_secs: float = 30 * 60) -> None:
         self.scaffold = scaffold or Scaffold()
         self._master = master
         self._config = config

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Sequence
+from time import monotonic
 from types import TracebackType
 from typing import Any
 
@@ -15,12 +17,15 @@ from pslab.queues.queue_runner import start_queue_runners
 from pslab.runtime.run_options import RunMetadata, RunOptions
 from pslab.runtime.session import Session
 from pslab.sessions.creators import ChiefSessionCreator, SessionCreator
+from pslab.sessions.ending import end_threads
 from pslab.sessions.hook import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues
 from pslab.sessions.scaffold import Scaffold
 
 _log = logging.getLogger("pslab.program")
 _LOST = (AbortedError, UnavailableError)
 """What a run raises when a task was lost; a new session may find it back."""
+_RECOVERY_S = 120.0
+_RETRY_S = 1.0
 
 
 class StepContext:
@@ -80,7 +85,8 @@ class SingularMonitoredSession:
         self._create()
 
     def _create(self) -> None:
-        """Make a session; where tasks are lost meanwhile, again."""
+        """Make a session; where tasks are lost meanwhile, again and again for a while."""
+        deadline = monotonic() + _RECOVERY_S
         while True:
             try:
                 self._coord = Coordinator()
@@ -91,9 +97,10 @@ class SingularMonitoredSession:
                 self._creator.begun(self._sess)
             except _LOST as error:
                 self._drop()
-                if not self._recovers:
+                if not self._recovers or monotonic() > deadline:
                     raise
-                _log.info("An error was raised while a session was being created: %s. A new one is made.", error)
+                _log.info("No session can be made yet: %s", error)
+                time.sleep(_RETRY_S)
             except BaseException:
                 self._drop()
                 raise
@@ -204,15 +211,14 @@ class SingularMonitoredSession:
     def _drop(self) -> None:
         """End the threads and the session."""
         session, self._sess = self._sess, None
-        self._coord.request_stop()
+        if session is None:
+            return
         try:
-            if session is not None:
-                self._coord.join(stop_grace_period_secs=self._grace, ignore_live_threads=True)
+            end_threads(self._coord, session, self._grace, ignore_live_threads=True)
         except _LOST as error:
             _log.debug("a thread ended with %s", error)
         finally:
-            if session is not None:
-                session.close()
+            session.close()
 
     def __enter__(self) -> Any:
         return self

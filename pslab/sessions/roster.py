@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pslab.graph.build import apply, apply_op
+from pslab.graph.build import apply_one, apply_op
 from pslab.graph.dtypes import int32
 from pslab.graph.graph import Graph
 from pslab.graph.operation import Operation
@@ -43,12 +43,12 @@ class Roster:
         """Whether others may use the model: the chief has prepared it, or there is no chief, any more, and it has values."""
         return self._prepared if self._chief is not None else initialised
 
-    def leave(self, member: str) -> tuple[int, bool]:
-        """A member goes; returns how many stay, and whether the chief is among them."""
+    def leave(self, member: str) -> int:
+        """A member goes; returns how many stay."""
         self._members.discard(member)
         if self._chief == member:
             self._chief = None
-        return len(self._members), self._chief is not None
+        return len(self._members)
 
 
 class RosterOps:
@@ -64,7 +64,7 @@ class RosterOps:
         arrive: comes as one of the others.
         prepared: says that the model is prepared.
         wait: waits until others may begin.
-        leave: goes; int32 of how many stay, and of whether the chief does.
+        leave: goes; int32, how many stay.
     """
 
     def __init__(self, beside: Variable, variables: list[Variable], member: str) -> None:
@@ -75,7 +75,7 @@ class RosterOps:
             self.arrive: Operation = apply_op("RosterArrive", [], member=member, chief=False)
             self.prepared: Operation = apply_op("RosterPrepared", [])
             self.wait: Operation = apply_op("RosterWait", [], variables=there)
-            self.leave: list[Tensor] = list(apply("RosterLeave", [], member=member))
+            self.leave: Tensor = apply_one("RosterLeave", [], member=member)
 
 
 def _roster(state: Any) -> Roster:
@@ -95,12 +95,11 @@ def _wait(state: Any, name: str, xp: Any, *, variables: tuple[str, ...]) -> Any:
 
 
 def _leave(state: Any, name: str, xp: Any, *, member: str) -> Any:
-    others, chief = _roster(state).leave(member)
-    return np.asarray(others, np.int32), np.asarray(chief, np.int32)
+    return np.asarray(_roster(state).leave(member), np.int32)
 
 
 _FIELDS: dict[str, Any] = {"gradient": not_differentiable, "stateful": True, "host_only": True}
 register("RosterArrive", infer=lambda op: [], kernel=_arrive, signals=True, **_FIELDS)
 register("RosterPrepared", infer=lambda op: [], kernel=_prepared, signals=True, **_FIELDS)
 register("RosterWait", infer=lambda op: [], kernel=_wait, blocking=True, **_FIELDS)
-register("RosterLeave", infer=lambda op: [(int32, scalar()), (int32, scalar())], kernel=_leave, signals=True, **_FIELDS)
+register("RosterLeave", infer=lambda op: [(int32, scalar())], kernel=_leave, signals=True, **_FIELDS)

@@ -15,7 +15,7 @@ from pslab.queues.coordinator import Coordinator
 from pslab.runtime.session import Session
 from pslab.sessions.hook import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues, global_step_of
 from pslab.sessions.timer import SecondOrStepTimer
-from pslab.summary import FileWriter, FileWriterCache
+from pslab.summary.writer import FileWriter, FileWriterCache
 
 if TYPE_CHECKING:
     from pslab.sessions.scaffold import Scaffold
@@ -110,7 +110,8 @@ class CheckpointSaverHook(SessionRunHook):
             listener.before_save(session, step)
         _log.info("Saving checkpoints for %d into %s.", step, self._path)
         self._get_saver().save(session, self._path, global_step=step)
-        return any([listener.after_save(session, step) for listener in self._listeners])
+        wishes = [listener.after_save(session, step) for listener in self._listeners]  # each is told, whatever another wishes
+        return any(wishes)
 
     def _get_saver(self) -> Saver:
         if self._saver is None and self._scaffold is not None:
@@ -172,7 +173,7 @@ class SummarySaverHook(SessionRunHook):
 
     def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         """Write them."""
-        step = int(run_values.results["global_step"])
+        step = int(run_values.results["global_step"]) + 1  # it was read before the run counted
         if self._next_step is None or self._due:
             step = int(run_context.session.run(self._global_step))
         if self._due:

@@ -21,7 +21,7 @@ from pslab.graph.variables import (
 from pslab.optim.global_step import get_global_step
 from pslab.runtime.session import Session
 from pslab.sessions.roster import RosterOps
-from pslab.summary import merge_all
+from pslab.summary.ops import merge_all
 
 
 class Scaffold:
@@ -55,17 +55,15 @@ class Scaffold:
         copy_from_scaffold: Scaffold | None = None,
     ) -> None:
         other = copy_from_scaffold
-        self.init_op = init_op if init_op is not None or other is None else other.init_op
-        self.init_feed_dict = init_feed_dict if init_feed_dict is not None or other is None else other.init_feed_dict
-        self._given_init_fn = init_fn
-        self.init_fn: Callable[[Session], Any] | None = (lambda sess: init_fn(self, sess)) if init_fn is not None else other.init_fn if other else None
-        self.ready_op = ready_op if ready_op is not None or other is None else other.ready_op
-        self.ready_for_local_init_op = (
-            ready_for_local_init_op if ready_for_local_init_op is not None or other is None else other.ready_for_local_init_op
-        )
-        self.local_init_op = local_init_op if local_init_op is not None or other is None else other.local_init_op
-        self.summary_op = summary_op if summary_op is not None or other is None else other.summary_op
-        self.saver = saver if saver is not None or other is None else other.saver
+        self.init_op: Any = _given(init_op, other, "init_op")
+        self.init_feed_dict: dict[Any, Any] | None = _given(init_feed_dict, other, "init_feed_dict")
+        own_init_fn = None if init_fn is None else lambda sess: init_fn(self, sess)
+        self.init_fn: Callable[[Session], Any] | None = _given(own_init_fn, other, "init_fn")
+        self.ready_op: Any = _given(ready_op, other, "ready_op")
+        self.ready_for_local_init_op: Any = _given(ready_for_local_init_op, other, "ready_for_local_init_op")
+        self.local_init_op: Any = _given(local_init_op, other, "local_init_op")
+        self.summary_op: Any = _given(summary_op, other, "summary_op")
+        self.saver: Saver | None = _given(saver, other, "saver")
         self.roster: RosterOps | None = None
         self._finalized_graph: Graph | None = None
 
@@ -79,7 +77,9 @@ class Scaffold:
         graph = get_default_graph()
         found = graph.get_collection(collection_key)
         if len(found) > 1:
-            raise RuntimeError(f"More than one item in the collection {collection_key!r}. Please indicate which one to use by passing it as {arg_name}.")
+            raise RuntimeError(
+                f"More than one item in the collection {collection_key!r}. Please indicate which one to use by passing it as {arg_name}."
+            )
         if found and found[0] is not None:
             return found[0]
         made = default_constructor()
@@ -118,6 +118,11 @@ class Scaffold:
         graph.finalize()
         self._finalized_graph = graph
         return self
+
+
+def _given(value: Any, other: Scaffold | None, name: str) -> Any:
+    """A part that was given, or else the other scaffold's."""
+    return getattr(other, name, None) if value is None else value
 
 
 def roster_of(graph: Graph) -> RosterOps | None:

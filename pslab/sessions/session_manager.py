@@ -101,13 +101,15 @@ class SessionManager:
         if self._roster is not None:
             sess.run(self._roster.prepared)
 
-    def leave(self, sess: Session) -> None:
-        """Go from the roster. Where its task is gone, so is the roster."""
-        if self._roster is not None:
-            try:
-                sess.run(self._roster.leave)
-            except PslabError as error:
-                _log.debug("the roster cannot be told of the end: %s", error)
+    def leave(self, sess: Session) -> int | None:
+        """Go from the roster; returns how many stay. None where nobody can tell: the roster's task is gone, and its model with it."""
+        if self._roster is None:
+            return None
+        try:
+            return int(sess.run(self._roster.leave))
+        except PslabError as error:
+            _log.debug("the roster cannot be told of the end: %s", error)
+            return None
 
     def recover_session(
         self,
@@ -149,7 +151,12 @@ class SessionManager:
 
     def _wait_for_chief(self, sess: Session, roster: RosterOps, max_wait_secs: float) -> None:
         expired = threading.Event()
-        timer = threading.Timer(min(max_wait_secs, threading.TIMEOUT_MAX), lambda: (expired.set(), sess.cancel()))
+
+        def expire() -> None:
+            expired.set()
+            sess.cancel()
+
+        timer = threading.Timer(min(max_wait_secs, threading.TIMEOUT_MAX), expire)
         timer.daemon = True
         timer.start()
         try:
@@ -164,15 +171,13 @@ class SessionManager:
         finally:
             timer.cancel()
 
-    def _restore(
-        self, sess: Session, saver: Saver | None, directory: str | None, path: str | None, wait: bool, max_wait_secs: float
-    ) -> bool:
+    def _restore(self, sess: Session, saver: Saver | None, directory: str | None, path: str | None, wait: bool, max_wait_secs: float) -> bool:
         """Restore the model from a checkpoint; returns whether there was one."""
-        if saver is None or (directory is None and path is None):
-            return False
-        if path is not None:
+        if saver is not None and path is not None:
             saver.restore(sess, path)
             return True
+        if saver is None or directory is None:
+            return False
         deadline = monotonic() + max_wait_secs
         state = get_checkpoint_state(directory)
         while (state is None or not state.model_checkpoint_path) and wait and monotonic() < deadline:

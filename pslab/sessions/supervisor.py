@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import logging
 import os
-import secrets
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from time import monotonic
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from pslab.checkpoint.saver import Saver
-from pslab.errors import CancelledError, UnavailableError, UsageError
+from pslab.errors import CancelledError, UnavailableError
 from pslab.graph.collections import GraphKeys
 from pslab.graph.defaults import get_default_graph
 from pslab.graph.graph import Graph
@@ -24,9 +22,12 @@ from pslab.queues.coordinator import Coordinator, LooperThread
 from pslab.queues.queue_runner import QueueRunner
 from pslab.runtime.config import ConfigProto
 from pslab.runtime.session import Session
-from pslab.sessions.roster import RosterOps
+from pslab.sessions.ending import end_threads
+from pslab.sessions.scaffold import roster_of
 from pslab.sessions.session_manager import SessionManager
-from pslab.summary import FileWriter, merge_all
+from pslab.sessions.step_rate import StepRate
+from pslab.summary.ops import merge_all
+from pslab.summary.writer import FileWriter
 
 _log = logging.getLogger("pslab.program")
 _END = (CancelledError, UnavailableError)
@@ -104,7 +105,7 @@ class Supervisor:
             self._summary_op = self._given(summary_op, GraphKeys.SUMMARY_OP, merge_all)
             self._saver: Saver | None = self._given(saver, GraphKeys.SAVERS, lambda: Saver() if global_variables() else None)
             self._global_step = get_global_step() if _default(global_step) else global_step
-            self._roster = _roster(self._graph)
+            self._roster = roster_of(self._graph)
         self._writer: FileWriter | None = None
         if not _default(summary_writer):
             self._writer = summary_writer
@@ -212,7 +213,12 @@ class Supervisor:
     # What it does
 
     def prepare_or_wait_for_session(
-        self, master: str = "", config: ConfigProto | None = None, wait_for_checkpoint: bool = False, max_wait_secs: float = 7200, start_standard_services: bool = True
+        self,
+        master: str = "",
+        config: ConfigProto | None = None,
+        wait_for_checkpoint: bool = False,
+        max_wait_secs: float = 7200,
+        start_standard_services: bool = True,
     ) -> Session:
         """A session on a model that is ready: for the chief restored or initialised, for the others when the chief has done that.
 
@@ -255,20 +261,18 @@ class Supervisor:
         self, master: str = "", config: ConfigProto | None = None, start_standard_services: bool = True, close_summary_writer: bool = True
     ) -> Iterator[Session]:
         """A session for the length of a block. At its end all threads are stopped; an error in it, or in one of them, is raised."""
-        try:
-            sess = self.prepare_or_wait_for_session(master=master, config=config, start_standard_services=start_standard_services)
-            with sess.as_default():
-                yield sess
-        except Exception as error:
-            self.request_stop(error)
-        finally:
+        with ExitStack() as closing:
             try:
-                self.stop(close_summary_writer=close_summary_writer)
+                sess = self.prepare_or_wait_for_session(master=master, config=config, start_standard_services=start_standard_services)
+                closing.callback(sess.close)
+                with sess.as_default():
+                    yield sess
+            except Exception as error:
+                self.request_stop(error)
             finally:
-                if self._session is not None:
-                    self._session.close()
+                self.stop(close_summary_writer=close_summary_writer)
 
-    def start_standard_services(self, sess: Session) -> list[threading.Thread]:
+    def start_standard_services(self, sess: Session) -> Sequence[threading.Thread]:
         """Start what saves and summarises, in threads.
 
         Raises:
@@ -283,7 +287,7 @@ class Supervisor:
         if self._save_summaries_secs and self._writer is not None and self._summary_op is not None:
             threads.append(self.loop(self._save_summaries_secs, self._summarise, (sess,)))
         if self._save_summaries_secs and self._writer is not None and self._global_step is not None:
-            threads.append(self.loop(self._save_summaries_secs, _StepRate(self, sess)))
+            threads.append(self.loop(self._save_summaries_secs, StepRate(sess, self._global_step, self._writer)))
         if self._saver is not None and self._save_model_secs:
             threads.append(self.loop(self._save_model_secs, self._save, (sess,)))
         return threads
@@ -344,11 +348,25 @@ class Supervisor:
             Exception: what a thread reported.
         """
         self._coord.request_stop()
+        session, self._session = self._session, None
         try:
-            self._coord.join(threads, stop_grace_period_secs=self._stop_grace_secs, ignore_live_threads=ignore_live_threads)
+            if session is None:
+                self._coord.join(threads, self._stop_grace_secs, ignore_live_threads)
+            else:
+                end_threads(self._coord, session, self._stop_grace_secs, threads, ignore_live_threads)
+                self._leave(session)
         finally:
             if close_summary_writer and self._writer is not None:
                 self._writer.close()
+
+    def _leave(self, session: Session) -> None:
+        """Go from the roster; save, if nobody else will."""
+        with ExitStack() as closing:
+            if session.closed:
+                session = closing.enter_context(Session(session.target, self._graph, session.config))
+            others = self._session_manager.leave(session)
+            if others == 0 or (others is not None and self._is_chief):
+                self._save(session)
 
     def _summarise(self, sess: Session) -> None:
         self.summary_computed(sess, sess.run(self._summary_op))
@@ -358,34 +376,9 @@ class Supervisor:
             self._saver.save(sess, self._save_path, global_step=self._global_step)
 
 
-class _StepRate:
-    """Writes how many global steps there are per second."""
-
-    def __init__(self, sv: Supervisor, sess: Session) -> None:
-        self._sv = sv
-        self._sess = sess
-        self._last: tuple[float, int] | None = None
-
-    def __call__(self) -> None:
-        now, step = monotonic(), int(self._sess.run(self._sv.global_step))
-        if self._last is not None and now > self._last[0] and self._sv.summary_writer is not None:
-            rate = (step - self._last[1]) / (now - self._last[0])
-            _log.info("%s/sec: %g", self._sv.global_step.op.name, rate)
-            self._sv.summary_writer.add_scalar(f"{self._sv.global_step.op.name}/sec", rate, step)
-        self._last = now, step
-
-
 def _default(value: Any) -> bool:
     return value is Supervisor.USE_DEFAULT or (isinstance(value, int) and value == 0)
 
 
 def _local_init() -> Any:
     return group(local_variables_initializer(), name="init_local") if local_variables() else None
-
-
-def _roster(graph: Graph) -> RosterOps | None:
-    shared = graph.get_collection(GraphKeys.GLOBAL_VARIABLES)
-    if not shared:
-        return None
-    step = get_global_step(graph)
-    return RosterOps(step if step is not None else shared[0], shared, secrets.token_hex(8))

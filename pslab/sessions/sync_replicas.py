@@ -105,9 +105,7 @@ class SyncReplicasOptimizer:
         graph = get_default_graph()
         self._global_step = global_step
         with graph.colocate_with(apply_op("NoOp", [], "local_anchor")):  # the local step is this worker's own, whatever the device setter says
-            local_step = Variable(
-                0, trainable=False, collections=[GraphKeys.LOCAL_VARIABLES], dtype=global_step.dtype, name="sync_rep_local_step"
-            )
+            local_step = Variable(0, trainable=False, collections=[GraphKeys.LOCAL_VARIABLES], dtype=global_step.dtype, name="sync_rep_local_step")
         self.local_step_init_op = local_step.assign(global_step)
         self.ready_for_local_init_op = report_uninitialized_variables(global_variables())
         chief_inits: list[Any] = [self.local_step_init_op]

@@ -9,8 +9,7 @@ from typing import Any
 from pslab.runtime.config import ConfigProto
 from pslab.runtime.session import Session
 from pslab.sessions.creators import ChiefSessionCreator, WorkerSessionCreator
-from pslab.sessions.hook import SessionRunHook
-from pslab.sessions.hook import global_step_of
+from pslab.sessions.hook import SessionRunHook, global_step_of
 from pslab.sessions.monitored_session import MonitoredSession
 from pslab.sessions.saving_hooks import CheckpointSaverHook, StepCounterHook, SummarySaverHook
 from pslab.sessions.scaffold import Scaffold
@@ -35,8 +34,7 @@ class LastOneSavesHook(SessionRunHook):
         """Leave, and save if nobody stays."""
         if self._scaffold.roster is None or self._scaffold.saver is None:
             return
-        others, _ = session.run(self._scaffold.roster.leave)
-        if others == 0:
+        if session.run(self._scaffold.roster.leave) == 0:
             step = global_step_of(session.graph, "LastOneSavesHook")
             self._scaffold.saver.save(session, self._path, global_step=step)
 

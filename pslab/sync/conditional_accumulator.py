@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pslab.errors import ShapeError
 from pslab.graph.build import apply_op, convert_to_tensor
 from pslab.graph.defaults import get_default_graph
 from pslab.graph.dtypes import as_dtype, int32, int64
@@ -39,9 +40,17 @@ class ConditionalAccumulator:
         self._key = shared_name or self.name
 
     def apply_grad(self, grad: Any, local_step: Any = 0, name: str | None = None) -> Operation:
-        """An op that hands ``grad`` in, computed at ``local_step``."""
+        """An op that hands ``grad`` in, computed at ``local_step``.
+
+        Raises:
+            GraphError: it is of another dtype.
+            ShapeError: it is of another shape.
+        """
+        gradient = convert_to_tensor(grad, self.dtype)
+        if not self.shape.is_compatible_with(gradient.shape):
+            raise ShapeError(f"{gradient.name} has shape {gradient.shape}, but accumulator {self.name!r} gathers gradients of shape {self.shape}")
         with get_default_graph().colocate_with(self._op):
-            return accumulator_apply_gradient(self._key, convert_to_tensor(grad, self.dtype), _step(local_step), 0, name)
+            return accumulator_apply_gradient(self._key, gradient, _step(local_step), 0, name)
 
     def take_grad(self, num_required: Any, name: str | None = None) -> Tensor:
         """The mean of the gradients that came, once there are ``num_required`` at least."""

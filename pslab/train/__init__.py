@@ -3,8 +3,15 @@
 from pslab.lazy import facade
 
 _MODULES = {
+    "pslab.checkpoint.files": "remove_checkpoint",
+    "pslab.checkpoint.graph_files": "export_meta_graph import_meta_graph read_graph rename_scope write_graph",
+    "pslab.checkpoint.reader": (
+        "CheckpointReader NewCheckpointReader=CheckpointReader init_from_checkpoint list_variables load_checkpoint load_variable"
+    ),
     "pslab.checkpoint.saver": "Saver",
-    "pslab.checkpoint.state": "CheckpointState checkpoint_exists get_checkpoint_state latest_checkpoint update_checkpoint_state",
+    "pslab.checkpoint.state": (
+        "CheckpointState checkpoint_exists get_checkpoint_mtimes get_checkpoint_state latest_checkpoint update_checkpoint_state"
+    ),
     "pslab.optim.decay": "exponential_decay piecewise_constant polynomial_decay",
     "pslab.optim.global_step": "create_global_step get_global_step get_or_create_global_step global_step",
     "pslab.optim.moving_average": "ExponentialMovingAverage",
@@ -15,6 +22,19 @@ _MODULES = {
     "pslab.queues.queue_runner": "QueueRunner add_queue_runner start_queue_runners",
     "pslab.runtime.cluster_spec": "ClusterSpec",
     "pslab.runtime.server": "Server",
+    "pslab.sessions.creators": "ChiefSessionCreator SessionCreator WorkerSessionCreator",
+    "pslab.sessions.hook": "SessionRunArgs SessionRunContext SessionRunHook SessionRunValues",
+    "pslab.sessions.hooks": (
+        "FeedFnHook FinalOpsHook GlobalStepWaiterHook LoggingTensorHook NanLossDuringTrainingError NanTensorHook StopAtStepHook"
+    ),
+    "pslab.sessions.monitored_session": "MonitoredSession SingularMonitoredSession",
+    "pslab.sessions.saving_hooks": "CheckpointSaverHook CheckpointSaverListener StepCounterHook SummarySaverHook",
+    "pslab.sessions.scaffold": "Scaffold",
+    "pslab.sessions.session_manager": "SessionManager",
+    "pslab.sessions.supervisor": "Supervisor",
+    "pslab.sessions.sync_replicas": "SyncReplicasOptimizer",
+    "pslab.sessions.timer": "SecondOrStepTimer",
+    "pslab.sessions.training_session": "MonitoredTrainingSession",
     "pslab.train.device_setter": "GreedyLoadBalancingStrategy byte_size_load_fn replica_device_setter",
 }
 

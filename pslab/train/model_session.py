@@ -15,7 +15,7 @@ from pslab.train.job import Job
 from pslab.train.replica import build_replica
 
 CHUNK = 1024
-"""Examples that are tested at a time."""
+"""Examples that are tested at a time, where no fewer are asked for."""
 
 
 class ModelSession:
@@ -54,20 +54,20 @@ class ModelSession:
         values = self._session.run(list(self._replica.variables))
         return {v.op.name: value for v, value in zip(self._replica.variables, values, strict=True)}
 
-    def evaluate(self, x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> dict[str, float]:
-        """Loss and metrics over examples: means over chunks, weighted by their size."""
+    def evaluate(self, x: np.ndarray[Any, Any], y: np.ndarray[Any, Any], chunk: int = CHUNK) -> dict[str, float]:
+        """Loss and metrics over examples: means over chunks of ``chunk`` examples, weighted by their size."""
         tower = self._replica.tower
         fetches = {"loss": tower.loss, **tower.metrics}
         totals = dict.fromkeys(fetches, 0.0)
-        for start in range(0, len(x), CHUNK):
-            part = slice(start, start + CHUNK)
+        for start in range(0, len(x), chunk):
+            part = slice(start, start + chunk)
             values = self._session.run(fetches, {tower.x: x[part], tower.y: y[part]})
             for name, value in values.items():
                 totals[name] += float(value) * len(x[part])
         return {name: total / len(x) for name, total in totals.items()}
 
-    def predict(self, x: np.ndarray[Any, Any]) -> dict[str, np.ndarray[Any, Any]]:
-        """The model's outputs for examples, by name.
+    def predict(self, x: np.ndarray[Any, Any], chunk: int = CHUNK) -> dict[str, np.ndarray[Any, Any]]:
+        """The model's outputs for examples, ``chunk`` of them at a time, by name.
 
         Raises:
             UsageError: the model has none.
@@ -78,7 +78,7 @@ class ModelSession:
                 f"model {self.job.model.name!r} names no outputs",
                 "let its function return one with its metrics: {'accuracy': …, 'prediction': pslab.argmax(logits, 1)}",
             )
-        parts = [self._session.run(dict(outputs), {self._replica.tower.x: x[i : i + CHUNK]}) for i in range(0, len(x), CHUNK)]
+        parts = [self._session.run(dict(outputs), {self._replica.tower.x: x[i : i + chunk]}) for i in range(0, len(x), chunk)]
         return {name: np.concatenate([p[name] for p in parts]) for name in outputs}
 
     def save(self, prefix: str) -> str:

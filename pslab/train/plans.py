@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from pslab.data.datasets import Dataset
+from pslab.graph.graph import Graph
 from pslab.graph.operation import Operation
 from pslab.graph.partition import partition, prune
 from pslab.graph.placement import place
 from pslab.graph.plan import StepPlan
 from pslab.graph.tensor import Tensor
 from pslab.train import between_graph, in_graph
-from pslab.train.job import CLIENT, Job
+from pslab.train.job import CHIEF, CLIENT, Job
 from pslab.train.model import Features, Model
+from pslab.train.replica import build_replica
 from pslab.train.strategy import Replication, Strategy, Sync
 
 
@@ -21,8 +24,27 @@ def sketch(model: Model, dataset: Dataset, strategy: Strategy, ps: int, workers:
     return Job(model, Features.of(dataset.x_train, dataset.y_train), ps, workers, strategy, "sketch", 0, 64, 0, 0)
 
 
+class PlannedStep(NamedTuple):
+    """A step, planned.
+
+    Attributes:
+        plan: its plan.
+        graph: the graph it is a step of.
+        feeds: what it is fed.
+    """
+
+    plan: StepPlan
+    graph: Graph
+    feeds: Sequence[Tensor]
+
+
 def mode_plan(job: Job, worker: int = 0) -> StepPlan:
-    """The plan of one step: of one worker's, in between-graph replication; of the client's, in in-graph.
+    """The plan of `mode_step`."""
+    return mode_step(job, worker).plan
+
+
+def mode_step(job: Job, worker: int = 0) -> PlannedStep:
+    """One step of training: one worker's, in between-graph replication; the client's, in in-graph.
 
     Args:
         job: what is trained, and how.
@@ -47,7 +69,26 @@ def mode_plan(job: Job, worker: int = 0) -> StepPlan:
     return _plan(job, f"worker:{worker}", fetches, replica.feeds)
 
 
-def _plan(job: Job, master: str, fetches: Sequence[Tensor | Operation], feeds: Sequence[Tensor]) -> StepPlan:
+def chief_step(job: Job) -> PlannedStep:
+    """The chief's step, which makes the updates of synchronous between-graph training."""
+    graph = between_graph.chief(job)
+    return _plan(job, CHIEF, [graph.next_step, graph.granted], [])
+
+
+def evaluation_step(job: Job) -> PlannedStep:
+    """A step of testing: the loss and the metrics of a batch."""
+    tower = build_replica(job, 0).tower
+    return _plan(job, CHIEF, [tower.loss, *tower.metrics.values()], [tower.x, tower.y])
+
+
+def prediction_step(job: Job) -> PlannedStep:
+    """A step of predicting: the outputs for a batch."""
+    tower = build_replica(job, 0).tower
+    return _plan(job, CHIEF, list(tower.outputs.values()) or [tower.loss], [tower.x] if tower.outputs else [tower.x, tower.y])
+
+
+def _plan(job: Job, master: str, fetches: Sequence[Tensor | Operation], feeds: Sequence[Tensor]) -> PlannedStep:
     operations = prune([f.op if isinstance(f, Tensor) else f for f in fetches], feeds)
     placed = place(operations, master=master, tasks=job.task_names, devices=lambda task: ("CPU:0",))
-    return partition(operations, placed, master=master, fetches=[f for f in fetches if isinstance(f, Tensor)], feeds=feeds)
+    plan = partition(operations, placed, master=master, fetches=[f for f in fetches if isinstance(f, Tensor)], feeds=feeds)
+    return PlannedStep(plan, fetches[0].graph, feeds)

@@ -10,6 +10,7 @@ import numpy as np
 
 from pslab.data.batches import Batches
 from pslab.errors import FailedPreconditionError
+from pslab.execution.arrays import gpu_memory
 from pslab.graph.ops.random import GENERATORS
 from pslab.runtime.session import Session
 from pslab.runtime.targets import publish, withdraw
@@ -80,6 +81,10 @@ class TaskService:
             self._model.close()
         withdraw(self.address)
         self._server.close()
+
+    def gpu_memory(self) -> int | None:
+        """Bytes of memory of the GPU that it computes on; None without one."""
+        return gpu_memory()
 
     # Training
 

@@ -19,6 +19,7 @@ from pslab.train.crew import LOST_PATIENCE_S, PATIENCE_S, Crew, Tasks
 from pslab.train.job import Job
 from pslab.train.loop import LoopStatus
 from pslab.train.model import Model
+from pslab.train.model_session import CHUNK
 from pslab.train.strategy import Strategy
 from pslab.train.trainer_status import TrainerStatus
 
@@ -168,12 +169,12 @@ class Trainer:
         with self._lock:
             return self._crew.records()
 
-    def evaluate(self) -> dict[str, float]:
-        """Loss and metrics on the test set, with the present parameters."""
-        return self._crew.ask("evaluate", x=self._dataset.x_test, y=self._dataset.y_test)  # type: ignore[no-any-return]
+    def evaluate(self, chunk: int = CHUNK) -> dict[str, float]:
+        """Loss and metrics on the test set, with the present parameters; ``chunk`` examples at a time."""
+        return self._crew.ask("evaluate", x=self._dataset.x_test, y=self._dataset.y_test, chunk=chunk)  # type: ignore[no-any-return]
 
-    def predict(self, x: np.ndarray[Any, Any]) -> dict[str, np.ndarray[Any, Any]]:
-        """The model's outputs for examples, by name.
+    def predict(self, x: np.ndarray[Any, Any], chunk: int = CHUNK) -> dict[str, np.ndarray[Any, Any]]:
+        """The model's outputs for examples, ``chunk`` of them at a time, by name.
 
         Raises:
             UsageError: the model has none, or ``x`` has another shape than the examples.
@@ -181,7 +182,7 @@ class Trainer:
         x = np.asarray(x, self._crew.features.x_dtype)
         if x.shape[1:] != self._crew.features.x_shape:
             raise UsageError(f"an example has shape {self._crew.features.x_shape}, found {x.shape[1:]}")
-        return self._crew.ask("predict", x=x)  # type: ignore[no-any-return]
+        return self._crew.ask("predict", x=x, chunk=chunk)  # type: ignore[no-any-return]
 
     def parameters(self) -> dict[str, np.ndarray[Any, Any]]:
         """The present values of the trained variables, by name."""

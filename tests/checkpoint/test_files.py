@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import tempfile
+import zlib
 
 import hypothesis.extra.numpy as hnp
 import numpy as np
@@ -63,25 +64,23 @@ def test_what_is_read_is_the_callers_own(tmp_path):
     np.testing.assert_array_equal(checkpoint.read("a"), np.zeros(3))
 
 
-def test_meta_tells_a_person_what_is_in_it(tmp_path):
+def test_a_file_tells_what_is_in_it(tmp_path):
     prefix = write_checkpoint(
         tmp_path / "m", {"w": np.zeros((2, 3), np.float32)}, global_step=7, devices={"w": "/job:ps/task:1"}, meta={"accuracy": 0.97}
     )
-    notes = json.loads((tmp_path / "m.meta").read_text())
+    notes = open_checkpoint(prefix).about
     assert notes.pop("time") > 1.7e9
     assert notes == {
-        "format": 1,
+        "format": 2,
         "pslab": pslab.__version__,
         "global_step": 7,
-        "variables": {"w": {"dtype": "float32", "shape": [2, 3], "device": "/job:ps/task:1"}},
+        "variables": {"w": {"dtype": "float32", "shape": [2, 3], "device": "/job:ps/task:1", "crc32": zlib.crc32(bytes(24))}},
         "extra": {"accuracy": 0.97},
     }
-    assert open_checkpoint(prefix).about["extra"] == {"accuracy": 0.97}
 
 
 def test_the_data_file_alone_is_enough_and_others_can_read_it(tmp_path):
     prefix = write_checkpoint(tmp_path / "m", {"w": np.arange(3)}, global_step=3)
-    (tmp_path / "m.meta").unlink()
     assert open_checkpoint(prefix).global_step == 3
     np.testing.assert_array_equal(load_file(prefix + ".safetensors")["w"], np.arange(3))
 
@@ -93,7 +92,7 @@ def test_paths(tmp_path, monkeypatch):
     for path in ("~/a/b.c-1", pathlib.Path("a/b.c-1"), "a/../a/b.c-1", wanted, wanted + ".safetensors"):
         assert write_checkpoint(path, {"w": np.zeros(1)}) == wanted
         assert open_checkpoint(path).prefix == wanted
-    assert sorted(os.listdir(tmp_path / "a")) == ["b.c-1.meta", "b.c-1.safetensors"]
+    assert sorted(os.listdir(tmp_path / "a")) == ["b.c-1.safetensors"]
 
 
 @pytest.mark.parametrize("path", ["", ".", "runs/", "runs/..", ".safetensors", "a\0b", 7, None, b"bytes"])
@@ -136,7 +135,7 @@ def test_the_umask_decides_who_may_read(tmp_path):
         prefix = write_checkpoint(tmp_path / "m", {"w": np.zeros(1)})
     finally:
         os.umask(former)
-    assert [oct(os.stat(prefix + s).st_mode & 0o777) for s in (".safetensors", ".meta")] == ["0o640", "0o640"]
+    assert [oct(os.stat(prefix + s).st_mode & 0o777) for s in (".safetensors",)] == ["0o640"]
 
 
 def test_an_open_checkpoint_stays_what_it_was_when_another_takes_its_place(tmp_path):
@@ -201,9 +200,9 @@ def test_a_foreign_file_is_refused(tmp_path, content):
         ({"pslab": "[1]"}, DataLossError, "damaged header"),
         ({"pslab": "{}"}, DataLossError, "damaged header"),
         (
-            {"pslab": json.dumps({"format": 2, "global_step": 0, "extra": {}, "variables": {}})},
+            {"pslab": json.dumps({"format": 3, "global_step": 0, "extra": {}, "variables": {}})},
             UnimplementedError,
-            "has format 2, this pslab reads up to 1",
+            "has format 3, this pslab reads up to 2",
         ),
     ],
 )
@@ -219,3 +218,69 @@ def test_a_directory_in_its_place_is_refused(tmp_path):
         open_checkpoint(tmp_path / "m")
     with pytest.raises(InvalidArgumentError, match=r"cannot write checkpoint .*Is a directory"):
         write_checkpoint(tmp_path / "m", {})
+
+
+def test_a_changed_byte_is_noticed_and_the_file_and_the_array_named(tmp_path):
+    prefix = write_checkpoint(tmp_path / "m", {"w": np.arange(6.0), "b": np.ones(3, np.int32)}, global_step=5)
+    whole = (tmp_path / "m.safetensors").read_bytes()
+    data = len(whole) - 6 * 8 - 3 * 4
+    for at in range(len(whole)):
+        (tmp_path / "m.safetensors").write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+        with pytest.raises(DataLossError, match=r"m\.safetensors") as caught, open_checkpoint(prefix) as checkpoint:
+            checkpoint.read_all()
+        assert at < data or "'w' of checkpoint" in caught.value.message or "'b' of checkpoint" in caught.value.message
+
+
+def test_a_file_without_checksums_which_an_earlier_version_wrote_is_read(tmp_path):
+    about = {
+        "format": 1,
+        "pslab": "0.0",
+        "time": 0.0,
+        "global_step": 4,
+        "extra": {},
+        "variables": {"w": {"dtype": "float64", "shape": [2], "device": ""}},
+    }
+    save_file({"w": np.ones(2)}, tmp_path / "m.safetensors", metadata={"pslab": json.dumps(about)})
+    assert open_checkpoint(tmp_path / "m").read("w").tolist() == [1.0, 1.0]
+
+
+SHARDS = {"a": "ps:0", "b": "ps:1", "c": "ps:0"}
+
+
+def test_one_file_per_task_and_each_is_complete_in_itself(tmp_path):
+    arrays = {"a": np.arange(3), "b": np.ones((2, 2), np.float32), "c": np.zeros(())}
+    prefix = write_checkpoint(tmp_path / "m", arrays, global_step=2, shards=SHARDS)
+    with open_checkpoint(prefix) as checkpoint:
+        assert (checkpoint.names, checkpoint.global_step, len(checkpoint.files)) == (["a", "b", "c"], 2, 2)
+        assert all(same(checkpoint.read(name), array) for name, array in arrays.items())
+        assert [sorted(load_file(path)) for path in checkpoint.files] == [["a", "c"], ["b"]]
+    assert len(os.listdir(tmp_path)) == 3
+    remove_checkpoint(prefix)
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_file_of_several_that_is_missing_or_of_another_checkpoint_is_named(tmp_path):
+    arrays = {"a": np.zeros(1), "b": np.zeros(1), "c": np.zeros(1)}
+    with open_checkpoint(write_checkpoint(tmp_path / "m", arrays, shards=SHARDS)) as checkpoint:
+        first, second = checkpoint.files
+    with open_checkpoint(write_checkpoint(tmp_path / "n", arrays, shards=SHARDS)) as checkpoint:
+        os.replace(checkpoint.files[0], first)
+    with pytest.raises(DataLossError, match=rf"{first} is not the file that .*m\.index was written with"):
+        open_checkpoint(tmp_path / "m")
+    os.remove(second)
+    os.remove(first)
+    with pytest.raises(NotFoundError, match=rf"no checkpoint .*m\.index: .*{first}"):
+        open_checkpoint(tmp_path / "m")
+
+
+def test_a_changed_index_is_noticed(tmp_path):
+    prefix = write_checkpoint(tmp_path / "m", {"a": np.zeros(1), "b": np.zeros(1), "c": np.zeros(1)}, shards=SHARDS)
+    whole = (tmp_path / "m.index").read_bytes()
+    for at in range(len(whole)):
+        (tmp_path / "m.index").write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+        with pytest.raises(DataLossError, match=r"m\.index"):
+            open_checkpoint(prefix)
+    for content in (b"{}", b"[]", b'{"crc32": 1, "files": {"../x": 1}}', b"[" * 100_000):
+        (tmp_path / "m.index").write_bytes(content)
+        with pytest.raises(DataLossError, match=r"m\.index"):
+            open_checkpoint(prefix)

@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import os
 import socket
+import zlib
 from contextlib import ExitStack, closing
 
 import numpy as np
 import pytest
+from safetensors.numpy import load_file
 
 import pslab as tf
 from pslab.checkpoint.files import open_checkpoint, write_checkpoint
 from pslab.checkpoint.saver import Saver
 from pslab.checkpoint.state import get_checkpoint_state, latest_checkpoint
-from pslab.errors import DataLossError, FailedPreconditionError, InvalidArgumentError, NotFoundError, ResourceExhaustedError, UsageError
+from pslab.errors import (
+    DataLossError,
+    FailedPreconditionError,
+    InvalidArgumentError,
+    NotFoundError,
+    ResourceExhaustedError,
+    UnimplementedError,
+    UsageError,
+)
 from pslab.graph.graph import Graph
 from pslab.graph.variables import Variable
 from pslab.runtime.cluster_spec import ClusterSpec
@@ -82,7 +92,8 @@ def test_the_file_tells_names_devices_and_step(graph, tmp_path):
         prefix = Saver().save(session, tmp_path / "m", global_step=3)
     with open_checkpoint(prefix) as checkpoint:
         assert checkpoint.global_step == 3
-        assert checkpoint.about["variables"] == {"scope/w": {"dtype": "float32", "shape": [], "device": "/job:localhost/task:0"}}
+        described = {"dtype": "float32", "shape": [], "device": "/job:localhost/task:0", "crc32": zlib.crc32(np.float32(1))}
+        assert checkpoint.about["variables"] == {"scope/w": described}
 
 
 @pytest.mark.parametrize("step", ["variable", "tensor", "numpy", "int"])
@@ -353,4 +364,86 @@ def test_a_checkpoint_moves_to_another_number_of_ps(tmp_path):
                 np.testing.assert_array_equal(value, np.full((4, i + 1), 10.0 + i))
             prefix = saver.save(session, tmp_path / f"on-{ps}")
         with open_checkpoint(prefix) as checkpoint:
-            assert checkpoint.about["variables"]["layer_3/w"] == {"dtype": "float64", "shape": [4, 4], "device": f"/job:ps/task:{3 % ps}"}
+            assert checkpoint.about["variables"]["layer_3/w"]["device"] == f"/job:ps/task:{3 % ps}"
+
+
+def test_a_file_per_ps_and_the_files_move_to_another_number_of_ps(tmp_path):
+    graph, variables, _ = model_on(3, fill=10.0)
+    with graph.as_default(), graph.device("/job:worker/task:0"):
+        saver = Saver(sharded=True)
+    with ExitStack() as stack:
+        session = stack.enter_context(tf.Session(servers(stack, 3), graph=graph))
+        session.run([v.initializer for v in variables])
+        prefix = saver.save(session, tmp_path / "m", global_step=1)
+    with open_checkpoint(prefix) as checkpoint:
+        assert [sorted(load_file(path)) for path in checkpoint.files] == [["layer_0/w", "layer_3/w"], ["layer_1/w", "layer_4/w"], ["layer_2/w"]]
+    assert latest_checkpoint(tmp_path) == prefix
+    assert saver.last_checkpoints == [prefix]
+    graph, variables, saver = model_on(2, fill=0.0)
+    with ExitStack() as stack:
+        session = stack.enter_context(tf.Session(servers(stack, 2), graph=graph))
+        saver.restore(session, prefix)
+        for i, value in enumerate(session.run(variables)):
+            np.testing.assert_array_equal(value, np.full((4, i + 1), 10.0 + i))
+
+
+def test_the_oldest_of_those_in_several_files_are_deleted(model, session, tmp_path):
+    saver = Saver(sharded=True, max_to_keep=1)
+    for step in range(3):
+        prefix = saver.save(session, tmp_path / "m", global_step=step)
+    assert sorted(name.partition(".")[0] for name in os.listdir(tmp_path)) == ["checkpoint", "m-2", "m-2", "m-2"]
+    again = Saver(max_to_keep=1)
+    again.recover_last_checkpoints([prefix, str(tmp_path / "m-0")])
+    assert again.last_checkpoints == [prefix]
+    again.save(session, tmp_path / "n")
+    assert sorted(os.listdir(tmp_path)) == ["checkpoint", "n.meta", "n.safetensors"]
+
+
+class Slice:
+    """TensorFlow's ``SaveSliceInfo``."""
+
+    def __init__(self, full_name, full_shape, var_offset, var_shape):
+        self.full_name, self.full_shape, self.var_offset, self.var_shape = full_name, full_shape, var_offset, var_shape
+
+
+class Split:
+    """TensorFlow's ``PartitionedVariable``."""
+
+    def __init__(self, parts):
+        self.parts = parts
+
+    def _get_variable_list(self):
+        return self.parts
+
+
+def split(rows: list[int], value: np.ndarray) -> Split:
+    parts, start = [], 0
+    for i, count in enumerate(rows):
+        part = Variable(value[start : start + count], name=f"emb/part_{i}")
+        part._save_slice_info = Slice("emb", list(value.shape), [start, 0], [count, value.shape[1]])
+        parts.append(part)
+        start += count
+    return Split(parts)
+
+
+def test_a_variable_in_parts_is_one_array_and_may_be_parted_anew(graph, tmp_path):
+    value = np.arange(14, dtype=np.float32).reshape(7, 2)
+    whole = split([3, 4], value)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        prefixes = [Saver(var_list).save(session, tmp_path / f"m{i}") for i, var_list in enumerate([None, [whole], {"emb": whole}])]
+    for prefix in prefixes:
+        np.testing.assert_array_equal(load_file(prefix + ".safetensors")["emb"], value)
+    with Graph().as_default():
+        parts = split([2, 2, 3], np.zeros((7, 2), np.float32)).parts
+        saver = tf.train.import_meta_graph(prefixes[1] + ".meta", import_scope="old")
+        with tf.Session() as session:
+            Saver([Split(parts)]).restore(session, prefixes[0])
+            np.testing.assert_array_equal(np.concatenate(session.run(parts)), value)
+            saver.restore(session, prefixes[2])
+            np.testing.assert_array_equal(session.run("old/emb/part_1:0"), value[3:])
+
+
+def test_what_a_saver_is_not_made_of():
+    with pytest.raises(UnimplementedError, match="not from a saver_def"):
+        Saver(saver_def=object())

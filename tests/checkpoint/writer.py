@@ -2,6 +2,7 @@
 
 ``writer.py PREFIX`` writes numbers 1, 2, 3, … one after the other, and prints each when it is written.
 ``writer.py PREFIX N`` writes number 1, and kills itself at the N-th step of writing that reaches the disk.
+``writer.py PREFIX N sharded`` does so with a checkpoint in two files.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import sys
 
 import numpy as np
 
-from pslab.checkpoint import files
+from pslab.checkpoint import data_file
 from pslab.checkpoint.files import write_checkpoint
 
 
@@ -20,7 +21,11 @@ def tensors(number: int) -> dict[str, np.ndarray]:
     return {f"v{i}": np.full(200_000, number, np.float32) for i in range(10)}
 
 
-def main(prefix: str, fatal: int | None) -> None:
+def shards() -> dict[str, str]:
+    return {f"v{i}": f"ps:{i % 2}" for i in range(10)}
+
+
+def main(prefix: str, fatal: int | None, sharded: bool) -> None:
     if fatal is None:
         number = 0
         while True:
@@ -39,10 +44,10 @@ def main(prefix: str, fatal: int | None) -> None:
 
         return wrapper
 
-    os.fsync, os.replace, files.save_file = deadly(os.fsync), deadly(os.replace), deadly(files.save_file)
-    write_checkpoint(prefix, tensors(1), global_step=1)
+    os.fsync, os.replace, data_file.save_file = deadly(os.fsync), deadly(os.replace), deadly(data_file.save_file)
+    write_checkpoint(prefix, tensors(1), global_step=1, shards=shards() if sharded else None)
     print("survived", steps, flush=True)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else None)
+    main(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else None, "sharded" in sys.argv)

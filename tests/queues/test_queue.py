@@ -149,9 +149,9 @@ def test_a_shared_name_is_one_queue_for_two_clients_of_a_server() -> None:
     (first, put, _, _), (second, _, take, size) = sessions
     first.run(put)
     assert second.run(size) == 1 and second.run(take) == 4
-    with tf.Graph().as_default(), tf.Session(server.target) as third:
-        with pytest.raises(InvalidArgumentError, match="is a fifo queue of int32 with capacity 5"):
-            third.run(tf.FIFOQueue(6, tf.int32, shared_name="done").size())
+    other = pytest.raises(InvalidArgumentError, match="is a fifo queue of int32 with capacity 5")
+    with tf.Graph().as_default(), tf.Session(server.target) as third, other:
+        third.run(tf.FIFOQueue(6, tf.int32, shared_name="done").size())
     for session in (first, second):
         session.close()
     server.close()

@@ -25,10 +25,9 @@ def test_an_input_that_ends_closes_the_queue_and_all_its_elements_can_be_had() -
         sess.run(fill)
         sess.run(end)
         threads = tf.train.start_queue_runners(sess, coord)
-        got = []
+        got = [int(sess.run(take)) for _ in range(10)]
         with pytest.raises(OutOfRangeError):
-            while True:
-                got.append(int(sess.run(take)))
+            sess.run(take)
         coord.request_stop()
         coord.join(threads)
     assert sorted(got) == list(range(10))

@@ -3,7 +3,7 @@
 import pytest
 
 from pslab import errors
-from pslab.graph.node import pack
+from pslab.graph.packing import pack
 from pslab.runtime.failure import pack_error, unpack_error
 
 KINDS = [c for c in vars(errors).values() if isinstance(c, type) and issubclass(c, errors.PslabError)]

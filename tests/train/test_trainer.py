@@ -238,6 +238,8 @@ def test_evaluate_and_predict(start) -> None:
     predicted = trainer.predict(dataset.x_test)["prediction"]
     assert found["accuracy"] == pytest.approx((predicted == dataset.y_test).mean())
     assert found["accuracy"] > 0.8
+    assert trainer.evaluate(chunk=7) == pytest.approx(found, rel=1e-5)
+    np.testing.assert_array_equal(trainer.predict(dataset.x_test, chunk=7)["prediction"], predicted)
     with pytest.raises(errors.UsageError, match=r"an example has shape \(6,\), found \(5,\)"):
         trainer.predict(np.zeros((3, 5)))
 

@@ -91,6 +91,7 @@ def _register_slope(
         flops=infer.per_element(flops),
         elementwise=elementwise,
         aligned=2 if elementwise else 0,
+        scratch=infer.elements if elementwise else lambda op: 0,  # a truth value per element
     )
 
 

@@ -88,9 +88,35 @@ def _backprop_flops(op: Operation) -> int:
     return 2 * infer.size(g) * infer.size(filters[:3])
 
 
-register("Conv2D", infer=infer.floating(_infer_conv), kernel=_conv, gradient=_conv_gradient, flops=_conv_flops)
-register("Conv2DBackpropInput", infer=_like_third, kernel=_conv_images, gradient=_conv_images_gradient, flops=_backprop_flops)
-register("Conv2DBackpropFilter", infer=_like_third, kernel=_conv_filters, gradient=_conv_filters_gradient, flops=_backprop_flops)
+def _patches_bytes(images: Tensor, filters: Tensor) -> int:
+    """Bytes of what all windows see, which the kernels lay out beside each other."""
+    return infer.size(TensorShape([*images.shape[:3], *filters.shape[:3]])) * images.dtype.size
+
+
+register(
+    "Conv2D",
+    infer=infer.floating(_infer_conv),
+    kernel=_conv,
+    gradient=_conv_gradient,
+    flops=_conv_flops,
+    scratch=lambda op: _patches_bytes(op.outputs[0], op.inputs[1]),
+)
+register(
+    "Conv2DBackpropInput",
+    infer=_like_third,
+    kernel=_conv_images,
+    gradient=_conv_images_gradient,
+    flops=_backprop_flops,
+    scratch=lambda op: _patches_bytes(op.inputs[1], op.inputs[0]),
+)
+register(
+    "Conv2DBackpropFilter",
+    infer=_like_third,
+    kernel=_conv_filters,
+    gradient=_conv_filters_gradient,
+    flops=_backprop_flops,
+    scratch=lambda op: _patches_bytes(op.inputs[1], op.inputs[2]),
+)
 
 
 def conv2d(
@@ -165,8 +191,15 @@ register(
     kernel=_max_pool,
     gradient=lambda op, g: [apply_one("MaxPoolGrad", [op.inputs[0], op.outputs[0], g], **op.attrs)],
     flops=pool_flops,
+    scratch=lambda op: pool_flops(op) * op.outputs[0].dtype.size,
 )
-register("MaxPoolGrad", infer=infer.like_first, kernel=_max_pool_grad, flops=infer.elements_in)
+register(
+    "MaxPoolGrad",
+    infer=infer.like_first,
+    kernel=_max_pool_grad,
+    flops=infer.elements_in,
+    scratch=lambda op: infer.size(op.inputs[1].shape) * (3 + op.inputs[1].dtype.size),  # of the windows: truth values, and a gradient
+)
 
 
 def max_pool(value: Any, ksize: Any, strides: Any, padding: str, data_format: str = "NHWC", name: str | None = None) -> Tensor:

@@ -38,6 +38,11 @@ def _shifted(xp: Any, logits: Any) -> tuple[Any, Any, Any]:
     return shifted, powers, powers.dot(xp.ones(powers.shape[-1], powers.dtype))[..., None]  # faster than a sum over few classes
 
 
+def _shifted_bytes(op: Operation) -> int:
+    """Bytes of the logits less their maximum."""
+    return infer.elements_in(op) * op.inputs[0].dtype.size
+
+
 def _dense(xp: Any, logits: Any, labels: Any) -> Any:
     if logits.shape != labels.shape:
         raise InvalidArgumentError(f"logits have shape {logits.shape}, labels {labels.shape}")
@@ -70,7 +75,14 @@ def _dense_gradient(op: Operation, g_loss: Tensor | None, g_backprop: Tensor | N
     return [_sum(to_logits), _sum(to_labels)]
 
 
-register("SoftmaxCrossEntropyWithLogits", infer=_infer_dense, kernel=_dense, gradient=_dense_gradient, flops=lambda op: 8 * infer.elements_in(op))
+register(
+    "SoftmaxCrossEntropyWithLogits",
+    infer=_infer_dense,
+    kernel=_dense,
+    gradient=_dense_gradient,
+    flops=lambda op: 8 * infer.elements_in(op),
+    scratch=_shifted_bytes,
+)
 
 
 def _infer_sparse(op: Operation) -> infer.Inferred:
@@ -109,7 +121,12 @@ def _sparse_gradient(op: Operation, g_loss: Tensor | None, g_backprop: Tensor | 
 
 
 register(
-    "SparseSoftmaxCrossEntropyWithLogits", infer=_infer_sparse, kernel=_sparse, gradient=_sparse_gradient, flops=lambda op: 7 * infer.elements_in(op)
+    "SparseSoftmaxCrossEntropyWithLogits",
+    infer=_infer_sparse,
+    kernel=_sparse,
+    gradient=_sparse_gradient,
+    flops=lambda op: 7 * infer.elements_in(op),
+    scratch=_shifted_bytes,
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,10 @@ from pslab.errors import ShapeError
 from pslab.graph.build import convert_to_tensor
 from pslab.graph.shape import TensorShape
 from pslab.graph.tensor import Tensor
+
+_MOST = 1 << 12
+"""Elements of a packed value that are worth knowing: it is a shape or a slice's bounds, and a graph from a stranger must not make us reserve more."""
+_MOST_AXES = 64
 
 
 def constant_value(tensor: Tensor) -> np.ndarray[Any, Any] | None:
@@ -21,6 +26,11 @@ def constant_value(tensor: Tensor) -> np.ndarray[Any, Any] | None:
         value = constant_value(op.inputs[0])
         return None if value is None else value.astype(tensor.dtype.as_numpy_dtype)
     if op.type == "Pack":
+        elements = tensor.shape.num_elements()
+        if elements is None or elements > _MOST:
+            return None
+        if elements == 0:
+            return np.zeros(tensor.shape.as_tuple(), tensor.dtype.as_numpy_dtype)
         parts = [constant_value(t) for t in op.inputs]
         return None if any(p is None for p in parts) else np.stack(parts, axis=op.attrs["axis"])  # type: ignore[arg-type]
     return None
@@ -28,24 +38,27 @@ def constant_value(tensor: Tensor) -> np.ndarray[Any, Any] | None:
 
 def constant_shape(tensor: Tensor) -> TensorShape:
     """What is known of the shape that ``tensor``, a vector of integers, will hold."""
+    rank = tensor.shape[0]
+    if rank is None or rank > _MOST_AXES:
+        return TensorShape(None)
+    return TensorShape(_known_dimensions(tensor) if rank else ())
+
+
+def _known_dimensions(tensor: Tensor) -> Sequence[int | None] | None:
+    """The values of a vector that is not empty, None for those that are not known."""
     op = tensor.op
     value = constant_value(tensor)
     if value is not None:
-        return TensorShape(int(d) for d in value)
+        return [int(d) for d in value]
     if op.type == "Shape":
-        return op.inputs[0].shape
+        return op.inputs[0].shape.dims
     if op.type == "Pack":
         parts = [constant_value(t) for t in op.inputs]
-        return TensorShape(None if p is None else int(p) for p in parts)
+        return [None if p is None else int(p) for p in parts]
     if op.type == "ConcatV2":
-        dims: list[int | None] = []
-        for part in map(constant_shape, op.inputs):
-            if part.dims is None:
-                return TensorShape(None)
-            dims.extend(part.dims)
-        return TensorShape(dims)
-    rank = tensor.shape[0]
-    return TensorShape(None if rank is None else [None] * rank)
+        known = [constant_shape(t).dims for t in op.inputs]
+        return None if any(dims is None for dims in known) else [d for dims in known for d in dims or ()]
+    return [None] * int(tensor.shape[0])
 
 
 def shape_argument(shape: Any) -> tuple[list[Tensor], tuple[int, ...] | None]:

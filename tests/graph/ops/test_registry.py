@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from pslab.graph.graph import Graph
-from pslab.graph.node import Node, pack, unpack
+from pslab.graph.node import Node
 from pslab.graph.ops.sources import placeholder
+from pslab.graph.packing import pack, unpack
 from pslab.graph.registry import op_def, registered
 from pslab.graph.shape import TensorShape
 from pslab.runtime.task import Task

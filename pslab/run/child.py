@@ -1,0 +1,70 @@
+"""The process of one task: ``python -m pslab.run.child [--tensorflow] SCRIPT ARGS…``.
+
+Its standard input is its tie to the launcher. A line ``end`` says that the workers are done, which ends a server's ``join()``. At its end, whatever the
+reason, the launcher is gone, and so is this process with all that it has started.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+
+signal.signal(signal.SIGINT, lambda *_: os._exit(128 + signal.SIGINT))  # until the program begins, there is nothing to clean up
+
+import runpy  # noqa: E402
+import sys  # noqa: E402
+import threading  # noqa: E402
+from pathlib import Path  # noqa: E402
+from typing import BinaryIO  # noqa: E402
+
+
+def main() -> int:
+    """Run the program; returns its exit status."""
+    _hold_on()
+    as_tensorflow, script, arguments = sys.argv[1] == "--tensorflow", *_script_and_arguments(sys.argv[1:])
+    if as_tensorflow:
+        from pslab.compat import alias
+
+        alias.install()
+    sys.argv = [script, *arguments]
+    sys.path[0] = str(Path(script).resolve().parent)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        runpy.run_path(script, run_name="__main__")
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
+    except Exception as error:
+        from pslab.run.report import program_traceback
+
+        sys.stderr.write(program_traceback(error, script))
+        return 1
+    return 0
+
+
+def _script_and_arguments(given: list[str]) -> tuple[str, list[str]]:
+    rest = given[1:] if given[0] == "--tensorflow" else given
+    return rest[0], rest[1:]
+
+
+def _hold_on() -> None:
+    """Watch the tie in a thread; the program itself reads nothing from it."""
+    tie = os.fdopen(os.dup(0), "rb")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    threading.Thread(target=_watch, args=(tie,), name="pslab-tie", daemon=True).start()
+
+
+def _watch(tie: BinaryIO) -> None:
+    from pslab.run.tie import END
+
+    for line in tie:
+        if line == END.encode():
+            from pslab.runtime.server import end_joining
+
+            end_joining()
+    os.killpg(0, signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,41 @@
+"""Errors as a program's author wants to see them: from the program's own lines on, and no further than into pslab."""
+
+from __future__ import annotations
+
+import traceback
+from pathlib import Path
+from types import TracebackType
+
+from pslab.errors import PslabError
+from pslab.run.source import python_2_hint
+
+_OURS = str(Path(__file__).resolve().parents[1])
+
+
+def program_traceback(error: BaseException, file: str) -> str:
+    """The traceback of an error that came out of a program.
+
+    Args:
+        error: the error.
+        file: what Python knows the program's source by.
+    """
+    hint = python_2_hint(error)
+    if hint is not None:
+        error.add_note(hint)
+    trace: TracebackType | None = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code.co_filename != file:
+        trace = trace.tb_next
+    if trace is not None and isinstance(error, PslabError | AttributeError):
+        _end_where_ours_begins(trace)
+        error.__cause__, error.__suppress_context__ = None, True
+    return "".join(traceback.format_exception(error.with_traceback(trace if trace is not None else error.__traceback__)))
+
+
+def _end_where_ours_begins(trace: TracebackType) -> None:
+    """Where pslab raises an error of its own, the error says what was wrong; its insides need not be seen."""
+    last = step = trace
+    while step.tb_next is not None:
+        step = step.tb_next
+        if not step.tb_frame.f_code.co_filename.startswith(_OURS):
+            last = step
+    last.tb_next = None

@@ -1,0 +1,58 @@
+"""How much memory training, testing and predicting will take on each task, before anything runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from pslab.graph.memory import TaskMemory, step_memory
+from pslab.train.job import CHIEF, Job
+from pslab.train.plans import PlannedStep, chief_step, mode_step
+from pslab.train.strategy import Replication, Sync
+
+_NOTHING = TaskMemory(0, 0, 0, 0)
+
+
+class TrainingMemory:
+    """What a step of training takes on each task, as all workers do theirs at once. The steps are planned once, for batches of any size.
+
+    Args:
+        job: what is trained, and how.
+    """
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        self._between = job.strategy.replication is not Replication.IN_GRAPH
+        sync = isinstance(job.strategy.update, Sync)
+        towers = job.workers if not self._between and not sync else 1
+        self._steps = [mode_step(job, worker) for worker in range(towers)]
+        self._chief = chief_step(job) if self._between and sync else None
+
+    def of(self, batch: int) -> dict[str, TaskMemory]:
+        """What it takes with batches of this size, by task."""
+        found = [memory_of(step, batch) for step in self._steps]
+        if self._between:
+            workers = range(self._job.workers)
+            found = [{(f"worker:{i}" if task == CHIEF else task): memory for task, memory in found[0].items()} for i in workers]
+        if self._chief is not None:
+            found.append(memory_of(self._chief, batch))
+        return {task: together(part.get(task, _NOTHING) for part in found) for task in self._job.task_names}
+
+
+def memory_of(step: PlannedStep, batch: int) -> dict[str, TaskMemory]:
+    """What a planned step takes on each of its tasks."""
+    return step_memory(step.plan, step.graph, step.feeds, batch)
+
+
+def together(parts: Iterable[TaskMemory]) -> TaskMemory:
+    """What several steps take on one task if they run at once; its variables are the same for all."""
+    total = _NOTHING
+    for part in parts:
+        total = replace(
+            total,
+            variables=max(total.variables, part.variables),
+            constants=total.constants + part.constants,
+            feeds=total.feeds + part.feeds,
+            working=total.working + part.working,
+        )
+    return total
