@@ -9,7 +9,7 @@ _MODULES = {
         " per_image_standardization random_brightness random_contrast random_flip_left_right random_flip_up_down resize_image_with_crop_or_pad"
         " rgb_to_grayscale transpose_image"
     ),
-    "pslab.graph.ops.resizing": "ResizeMethod resize_images",
+    "pslab.graph.ops.resizing": "ResizeMethod resize_bilinear resize_images resize_nearest_neighbor",
 }
 
 __getattr__, __dir__, __all__ = facade(__name__, _MODULES)

@@ -123,16 +123,23 @@ class _Scopes:
         self.current = VariableScope(False)
         self.opened = Counter[str]()
 
-    def unique(self, prefix: str) -> str:
+    def meant(self, name_or_scope: str | VariableScope | None, default_name: str) -> tuple[VariableScope, str, str]:
+        """What a name or a scope stands for: the scope whose settings hold, the full name, and the name of the name scope."""
+        if isinstance(name_or_scope, VariableScope):
+            return name_or_scope, name_or_scope.name, name_or_scope.name.rpartition("/")[2]
+        if name_or_scope is None:
+            return self.current, self._full(self._unique(default_name)), default_name
+        return self.current, self._full(name_or_scope), name_or_scope
+
+    def _unique(self, prefix: str) -> str:
         """``prefix``, or with the first number behind it that was not opened yet within the current scope."""
-        name = prefix
-        count = 0
-        while self.opened[self.full(name)]:
+        name, count = prefix, 0
+        while self.opened[self._full(name)]:
             count += 1
             name = f"{prefix}_{count}"
         return name
 
-    def full(self, name: str) -> str:
+    def _full(self, name: str) -> str:
         """``name`` with the current scope before it."""
         return f"{self.current.name}/{name}" if self.current.name else name
 
@@ -214,24 +221,17 @@ def variable_scope(
         raise TypeError(f"a variable scope is opened by a name or a scope, not by {type(name_or_scope).__name__}")
     graph = next((v.graph for v in values or () if hasattr(v, "graph")), None) or get_default_graph()
     scopes = _scopes(graph)
-    given = isinstance(name_or_scope, VariableScope)
-    like = name_or_scope if isinstance(name_or_scope, VariableScope) else scopes.current
-    own = scopes.unique(str(default_name)) if name_or_scope is None else like.name.rpartition("/")[2] if given else str(name_or_scope)
-    wished = default_name if name_or_scope is None else own
-    naming = graph.name_scope(wished) if auxiliary_name_scope and wished else nullcontext(graph._scope)
+    like, name, of_ops = scopes.meant(name_or_scope, str(default_name))
     settings = {field: getattr(like, field) for field in _INHERITED}
     changes = {"initializer": initializer, "regularizer": regularizer, "caching_device": caching_device, "partitioner": partitioner, "dtype": dtype}
     settings.update({field: value for field, value in changes.items() if value is not None})
     if custom_getter is not None:
         settings["custom_getter"] = _within(custom_getter, like.custom_getter)
+    naming = graph.name_scope(of_ops) if auxiliary_name_scope and of_ops else nullcontext(graph._scope)
     with graph.as_default(), naming as name_scope:
-        scope = VariableScope(
-            reuse or like.reuse,
-            name=like.name if given else scopes.full(own),
-            name_scope=like.original_name_scope if given else name_scope,
-            **settings,
-        )
-        with scopes.entered(scope, again=given):
+        again = like is name_or_scope
+        scope = VariableScope(reuse or like.reuse, name, name_scope=like.original_name_scope if again else name_scope, **settings)
+        with scopes.entered(scope, again):
             yield scope
 
 

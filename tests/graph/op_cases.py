@@ -294,7 +294,7 @@ UNRUNNABLE = {
     "VariableV2": "reads what an Assign op has put in the task's state",
     "ReadVariable": "reads what an Assign op has put in the task's state",
     "IsVariableInitialized": "asks for the task's state",
-    "ReportUninitialized": "asks for the task's state",
+    "ReportUninitialized": "is told of the task's state by its inputs",
 }
 """Op types without a case here, and why; they have tests of their own."""
 

@@ -36,25 +36,25 @@ def _infer_call(op: Operation) -> infer.Inferred:
     return [(as_dtype(dtype), TensorShape(None)) for dtype in op.attrs["dtypes"]]
 
 
-def _call(state: Any, name: str, xp: Any, *inputs: Any, token: str, dtypes: Sequence[str]) -> Any:
+def _call(xp: Any, *inputs: Any, token: str, dtypes: Sequence[str]) -> Any:
     function = _FUNCTIONS.get(token)
     if function is None:
         raise UnimplementedError(
-            f"py_func {name!r} is on a task of another process than the one that built it, and functions do not travel",
+            "this py_func is on a task of another process than the one that built it, and functions do not travel",
             "place it on the session's own task, or write it with graph ops",
         )
     result = function.call(*inputs)
     values = list(result) if isinstance(result, list | tuple) else [] if result is None else [result]
     if len(values) != len(dtypes):
-        raise InvalidArgumentError(f"py_func {name!r} returned {len(values)} values; {len(dtypes)} were announced")
+        raise InvalidArgumentError(f"the function returned {len(values)} values; {len(dtypes)} were announced")
     arrays = tuple(np.asarray(v) for v in values)
     for i, (array, dtype) in enumerate(zip(arrays, dtypes, strict=True)):
         if as_dtype(array.dtype).name != dtype:
-            raise InvalidArgumentError(f"py_func {name!r}: value {i} is {array.dtype}; {dtype} was announced")
+            raise InvalidArgumentError(f"value {i} of the function is {array.dtype}; {dtype} was announced")
     return arrays if len(arrays) != 1 else arrays[0]
 
 
-register("PyFunc", infer=_infer_call, kernel=_call, gradient=not_differentiable, stateful=True, host_only=True, portable=False)
+register("PyFunc", infer=_infer_call, kernel=_call, gradient=not_differentiable, view=True, host_only=True, portable=False)
 
 
 def py_func(func: Callable[..., Any], inp: Sequence[Any], Tout: Any, stateful: bool = True, name: str | None = None) -> Any:  # noqa: N803

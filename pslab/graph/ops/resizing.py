@@ -134,3 +134,13 @@ def resize_images(
         return x
     attrs = {"size": (height, width), "nearest": method == ResizeMethod.NEAREST_NEIGHBOR, "align": bool(align_corners)}
     return apply_one("Resize", [x], name or "resize_images", **attrs)
+
+
+def resize_bilinear(images: Any, size: Any, align_corners: bool = False, name: str | None = None) -> Tensor:
+    """`resize_images` by ``ResizeMethod.BILINEAR``."""
+    return resize_images(images, size, ResizeMethod.BILINEAR, align_corners, name=name)
+
+
+def resize_nearest_neighbor(images: Any, size: Any, align_corners: bool = False, name: str | None = None) -> Tensor:
+    """`resize_images` by ``ResizeMethod.NEAREST_NEIGHBOR``."""
+    return resize_images(images, size, ResizeMethod.NEAREST_NEIGHBOR, align_corners, name=name)

@@ -24,10 +24,18 @@ def test_it_must_keep_to_what_was_announced(graph):
     wrong_type = tf.py_func(lambda: np.float64(1), [], tf.float32)
     too_many = tf.py_func(lambda: (np.float32(1), np.float32(2)), [], [tf.float32])
     with tf.Session() as session:
-        with pytest.raises(InvalidArgumentError, match="value 0 is float64; float32 was announced"):
+        with pytest.raises(InvalidArgumentError, match="value 0 of the function is float64; float32 was announced"):
             session.run(wrong_type)
         with pytest.raises(InvalidArgumentError, match="returned 2 values; 1 were announced"):
             session.run(too_many)
+
+
+def test_what_it_returns_stays_the_programs_own(graph):
+    kept = np.ones(3, "f")
+    y = tf.py_func(lambda: kept, [], tf.float32)
+    with tf.Session() as session:
+        session.run(y * 2.0 + 1.0)
+    assert kept.tolist() == [1, 1, 1]
 
 
 def test_it_does_not_travel(graph, monkeypatch):

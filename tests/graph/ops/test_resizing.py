@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pslab.errors import ShapeError
-from pslab.graph.ops.resizing import ResizeMethod, resize_images
+from pslab.graph.ops.resizing import ResizeMethod, resize_bilinear, resize_images, resize_nearest_neighbor
 from pslab.graph.ops.sources import placeholder
 
 X = np.array([[0, 10, 20], [30, 40, 50]], "uint8")[:, :, None]
@@ -32,6 +32,12 @@ def test_nearest(value, align, wanted):
     found = value(resize_images(X, (3, 4), ResizeMethod.NEAREST_NEIGHBOR, align))
     assert found.dtype == np.uint8
     assert found[:, :, 0].tolist() == wanted
+
+
+def test_by_the_methods_own_names(value):
+    batch = X[None]
+    np.testing.assert_array_equal(value(resize_bilinear(batch, (3, 4), True)), value(resize_images(batch, (3, 4), 0, True)))
+    np.testing.assert_array_equal(value(resize_nearest_neighbor(batch, (3, 4))), value(resize_images(batch, (3, 4), 1)))
 
 
 def test_proportions_may_be_kept(graph):
