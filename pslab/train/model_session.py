@@ -9,6 +9,8 @@ import numpy as np
 
 from pslab.checkpoint.saver import Saver
 from pslab.errors import UsageError
+from pslab.graph.default_names import name_scope
+from pslab.graph.ops.sources import identity
 from pslab.graph.variables import global_variables, is_variable_initialized, variables_initializer
 from pslab.runtime.session import Session
 from pslab.train.job import Job
@@ -35,7 +37,15 @@ class ModelSession:
             self._init = variables_initializer(self._variables)
             self._known = [is_variable_initialized(v) for v in self._variables]
             self._saver = Saver(self._variables, max_to_keep=0)
+            self._name_results()
         self._session = Session(target, replica.graph)
+
+    def _name_results(self) -> None:
+        """Let loss, metrics and outputs be found in a saved graph: ``model/loss:0``, ``model/accuracy:0`` and so on."""
+        tower = self._replica.tower
+        with name_scope("model"):
+            for name, tensor in {"loss": tower.loss, **tower.metrics, **tower.outputs}.items():
+                identity(tensor, name)
 
     def initialise(self) -> None:
         """Give all variables their initial values: parameters by the model's seed, slots, the global step 0."""
@@ -82,8 +92,14 @@ class ModelSession:
         return {name: np.concatenate([p[name] for p in parts]) for name in outputs}
 
     def save(self, prefix: str) -> str:
-        """Write all variables, slots and the global step among them, to a checkpoint; returns its prefix."""
-        return self._saver.save(self._session, prefix)
+        """Write all variables, slots and the global step among them, to a checkpoint; returns its prefix.
+
+        The model goes with it, as ``PREFIX.meta`` for `pslab.train.import_meta_graph`, with placeholders ``x:0`` and ``y:0`` and the results in the scope
+        ``model``. It asks for no devices: it is used where there are other tasks, or none.
+        """
+        saved = self._saver.save(self._session, prefix, write_meta_graph=False)
+        self._saver.export_meta_graph(f"{saved}.meta", clear_devices=True)
+        return saved
 
     def restore(self, prefix: str) -> None:
         """Read all variables from a checkpoint.
