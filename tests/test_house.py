@@ -39,7 +39,9 @@ def test_building_and_running_a_graph_needs_no_dask_and_no_matplotlib() -> None:
     assert done.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize("package", ["pslab", "pslab.image", "pslab.layers", "pslab.layers.rnn_cell", "pslab.losses", "pslab.nn", "pslab.summary", "pslab.train"])
+@pytest.mark.parametrize(
+    "package", ["pslab", "pslab.image", "pslab.layers", "pslab.layers.rnn_cell", "pslab.losses", "pslab.nn", "pslab.summary", "pslab.train"]
+)
 def test_every_name_of_a_facade_is_there(package: str) -> None:
     module = importlib.import_module(package)
     for name in module.__all__:
