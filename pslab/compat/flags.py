@@ -46,7 +46,10 @@ class FlagValues(absl_flags.FlagValues):
     def __getattr__(self, name: str) -> Any:
         if not self.is_parsed() and not name.startswith("__"):
             self(sys.argv, known_only=True)
-        return super().__getattr__(name)
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            raise AttributeError(f"the program has no flag --{name}; it has: {', '.join(sorted(self)) or 'none'}", name=name, obj=self) from None
 
     def _parse_flags(self, args: list[str] | None = None) -> list[str]:
         """Parse now; programs of before TensorFlow 1.5 call it."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pslab.cluster import ClusterStatus
-    from pslab.lab.lab import LabStatus
+    from pslab.lab.status import LabStatus
 
 _CELL = "text-align:left;padding:2px 14px 2px 0;font-family:var(--jp-code-font-family,monospace);font-size:13px"
 

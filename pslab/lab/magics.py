@@ -15,10 +15,11 @@ from IPython.core.magic import Magics, line_cell_magic, magics_class
 from pslab.errors import AbortedError, DeadlineExceededError, NotFoundError, UsageError
 from pslab.lab.completion import pslab_matcher
 from pslab.lab.display import Shown, show_cluster, show_figures, show_predictions, show_status
-from pslab.lab.lab import Lab, LabStatus
+from pslab.lab.lab import Lab
 from pslab.lab.parser import parse
 from pslab.lab.programs import run_words
 from pslab.lab.progress import ProgressLine
+from pslab.lab.status import LabStatus
 from pslab.train.models import NAMES
 from pslab.train.strategy import Async, Sync
 

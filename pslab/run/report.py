@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sysconfig
 import traceback
 from pathlib import Path
 from types import TracebackType
@@ -10,6 +11,8 @@ from pslab.errors import PslabError
 from pslab.run.source import python_2_hint
 
 _OURS = str(Path(__file__).resolve().parents[1])
+_LIBRARIES = (_OURS, sysconfig.get_path("stdlib"), sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), "<pslab", "<frozen")
+"""What the files of everything that is not the program's own begin with."""
 
 
 def program_traceback(error: BaseException, file: str) -> str:
@@ -26,16 +29,16 @@ def program_traceback(error: BaseException, file: str) -> str:
     while trace is not None and trace.tb_frame.f_code.co_filename != file:
         trace = trace.tb_next
     if trace is not None and isinstance(error, PslabError | AttributeError):
-        _end_where_ours_begins(trace)
+        _end_with_the_program(trace)
         error.__cause__, error.__suppress_context__ = None, True
     return "".join(traceback.format_exception(error.with_traceback(trace if trace is not None else error.__traceback__)))
 
 
-def _end_where_ours_begins(trace: TracebackType) -> None:
-    """Where pslab raises an error of its own, the error says what was wrong; its insides need not be seen."""
+def _end_with_the_program(trace: TracebackType) -> None:
+    """Where pslab raises an error of its own, the error says what was wrong; our insides need not be seen."""
     last = step = trace
     while step.tb_next is not None:
         step = step.tb_next
-        if not step.tb_frame.f_code.co_filename.startswith(_OURS):
+        if not step.tb_frame.f_code.co_filename.startswith(_LIBRARIES):
             last = step
     last.tb_next = None

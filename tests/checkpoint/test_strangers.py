@@ -197,8 +197,15 @@ def test_what_is_wrong_is_told(nodes, message):
 
 def test_an_unknown_type_is_told():
     meta = MetaGraph.from_bytes(graph_of(C))
-    stranger = dataclasses.replace(meta, graph_def=tf.GraphDef((node("f", "PyFunc", token="pyfunc_0"),)))
-    with pytest.raises(InvalidArgumentError, match=r"'f' \(PyFunc\) cannot be: there is no op type 'PyFunc'"):
+    stranger = dataclasses.replace(meta, graph_def=tf.GraphDef((node("f", "NoSuchOp", token="x"),)))
+    with pytest.raises(InvalidArgumentError, match=r"'f' \(NoSuchOp\) cannot be: there is no op type 'NoSuchOp'"):
+        add_to_graph(tf.Graph(), stranger)
+
+
+def test_code_of_a_program_comes_from_no_file():
+    meta = MetaGraph.from_bytes(graph_of(C))
+    stranger = dataclasses.replace(meta, graph_def=tf.GraphDef((node("f", "PyFunc", token="pyfunc_0", dtypes=()),)))
+    with pytest.raises(InvalidArgumentError, match=r"'f' \(PyFunc\) cannot be: an op of this type calls code"):
         add_to_graph(tf.Graph(), stranger)
 
 

@@ -8,7 +8,8 @@ import numpy as np
 
 from pslab.cluster.status import ClusterStatus, TaskStatus
 from pslab.errors import DeadlineExceededError
-from pslab.lab.lab import Lab, LabStatus, LoopState
+from pslab.lab.lab import Lab
+from pslab.lab.status import LabStatus, LoopState
 from pslab.train.strategy import Strategy
 
 STATUS = LabStatus(

@@ -54,7 +54,7 @@ def _call(xp: Any, *inputs: Any, token: str, dtypes: Sequence[str]) -> Any:
     return arrays if len(arrays) != 1 else arrays[0]
 
 
-register("PyFunc", infer=_infer_call, kernel=_call, gradient=not_differentiable, view=True, host_only=True)
+register("PyFunc", infer=_infer_call, kernel=_call, gradient=not_differentiable, view=True, host_only=True, portable=False)
 
 
 def py_func(func: Callable[..., Any], inp: Sequence[Any], Tout: Any, stateful: bool = True, name: str | None = None) -> Any:  # noqa: N803

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pslab.errors import ShapeError
+from pslab.errors import InvalidArgumentError, ShapeError
 from pslab.graph.dtypes import as_dtype, bool_
 from pslab.graph.operation import Operation
 from pslab.graph.ops import infer
@@ -30,7 +30,13 @@ def _infer_update(op: Operation) -> infer.Inferred:
 
 
 def _read(state: Any, name: str, xp: Any, *, variable: str, dtype: str, shape: Any) -> Any:
-    return state.variables.read(variable)
+    value = state.variables.read(variable)
+    if value.shape != shape and not TensorShape(shape).is_compatible_with(value.shape):
+        raise InvalidArgumentError(
+            f"variable {variable!r} has shape {TensorShape(shape)} in this program's graph, but {TensorShape(value.shape)} on its task",
+            "whoever initialised it has another graph: each worker must build the same",
+        )
+    return value
 
 
 def _assign(state: Any, name: str, xp: Any, value: Any, *, variable: str, dtype: str, shape: Any) -> Any:
