@@ -10,12 +10,13 @@ from pslab.graph.build import convert_to_tensor
 from pslab.graph.collections import GraphKeys
 from pslab.graph.gradients import gradients
 from pslab.graph.operation import Operation
-from pslab.graph.ops.arrays import cast, fill
+from pslab.graph.ops.arrays import fill
 from pslab.graph.ops.sources import group
 from pslab.graph.tensor import Tensor
 from pslab.graph.variables import Variable
 from pslab.optim import rules
-from pslab.optim.ops import AnyRule, apply_update, tensor_fields
+from pslab.optim.hyper_parameters import HyperParameters, beside
+from pslab.optim.ops import AnyRule, apply_update
 
 Gradients = list[tuple[Tensor | None, Variable]]
 
@@ -142,7 +143,7 @@ class Optimizer:
         if len({variable for _, variable in pairs}) < len(pairs):
             raise GraphError(f"a variable comes twice: {', '.join(v.name for _, v in pairs)}", "add its gradients up first")
         slots = {variable: list(self._slots_of(variable).values()) for _, variable in pairs}
-        hyper = _HyperParameters(self._rule)
+        hyper = HyperParameters(self._rule)
         updates = []
         for gradient, variable in pairs:
             rule = hyper.beside(variable)
@@ -175,9 +176,9 @@ class Optimizer:
         name = f"{variable.op.name}/{slot.name if slot.scalar else self._name}"
         with graph.as_default(), graph.name_scope(None), graph.control_dependencies(None), graph.colocate_with(variable.op):
             if slot.scalar:
-                initial: Any = _beside(variable, slot.fill, f"{name}/initial_value")
+                initial: Any = beside(variable, slot.fill, f"{name}/initial_value")
             else:
-                initial = fill(variable.shape.as_tuple(), _beside(variable, slot.fill, f"{name}/value"), f"{name}/initial_value")
+                initial = fill(variable.shape.as_tuple(), beside(variable, slot.fill, f"{name}/value"), f"{name}/initial_value")
             return Variable(initial, trainable=False, name=name)
 
 
@@ -267,33 +268,6 @@ class AdamOptimizer(Optimizer):
         self, learning_rate: Any = 0.001, beta1: Any = 0.9, beta2: Any = 0.999, epsilon: Any = 1e-8, use_locking: bool = False, name: str = "Adam"
     ) -> None:
         super().__init__(rules.Adam(learning_rate, beta1, beta2, epsilon), use_locking, name)
-
-
-class _HyperParameters:
-    """A rule's hyper-parameters as tensors: one of each per device and dtype, made once.
-
-    Sharing them also keeps the updates of one task next to each other, which makes them one critical section.
-    """
-
-    def __init__(self, rule: AnyRule) -> None:
-        self._rule = rule
-        self._made: dict[tuple[str, str], AnyRule] = {}
-
-    def beside(self, variable: Variable) -> AnyRule:
-        """The rule with tensors on the device and of the dtype of ``variable``."""
-        key = (variable.device, variable.dtype.name)
-        if key not in self._made:
-            with variable.graph.colocate_with(variable.op):
-                tensors: dict[str, Any] = {f: _beside(variable, getattr(self._rule, f), f) for f in tensor_fields(type(self._rule))}
-            self._made[key] = self._rule._replace(**tensors)
-        return self._made[key]
-
-
-def _beside(variable: Variable, value: Any, name: str) -> Tensor:
-    """``value`` as a tensor of the variable's dtype, built under the variable's colocation."""
-    if isinstance(value, Tensor | Variable):
-        return cast(value, variable.dtype, name)
-    return convert_to_tensor(value, variable.dtype, name, like=variable.value())
 
 
 def _count(global_step: Variable, updates: list[Tensor], name: str) -> Operation:

@@ -22,7 +22,7 @@ from pslab.graph.tensor import Tensor
 def embedding_lookup(
     params: Any, ids: Any, partition_strategy: str = "mod", name: str | None = None, validate_indices: bool = True, max_norm: Any = None
 ) -> Tensor:
-    """The rows of a table at ``ids``. Rows are taken where the table, or its part, lives; only they travel.
+    """The rows of a table at ``ids``. They are taken where the table, or its part, lives, and only they travel. The gradient is dense.
 
     Args:
         params: a tensor or a variable; a list of parts of one table; or a `PartitionedVariable`.
@@ -92,5 +92,6 @@ def _divided(ids: Tensor, parts: Sequence[Any]) -> tuple[Tensor, Tensor]:
     if None in lengths:
         raise ShapeError("the strategy 'div' needs parts of known lengths")
     short, longer = divmod(sum(lengths), len(parts))
-    part = maximum(ids // (short + 1), (ids - longer) // short)
-    return part, where(less(part, longer), ids % (short + 1), (ids - longer) % short)
+    later = ids - longer
+    part = maximum(ids // (short + 1), later // max(short, 1))
+    return part, where(less(part, longer), ids % (short + 1), later % max(short, 1))

@@ -30,25 +30,36 @@ def _gather(xp: Any, x: Any, indices: Any, *, axis: int) -> Any:
     return x.take(indices, axis)
 
 
-def _gather_grad(xp: Any, g: Any, indices: Any, like: Any, *, axis: int) -> Any:
+def _gather_gradient(op: Operation, g: Tensor) -> list[Tensor | None]:
+    x, indices = op.inputs
+    known = x.shape.is_fully_defined()  # a table that lives elsewhere need not travel for its shape
+    shape = x.shape.as_tuple() if known else None
+    return [apply_one("GatherGrad", [g, indices] if known else [g, indices, x], axis=op.attrs["axis"], shape=shape), None]
+
+
+def _gather_grad(xp: Any, g: Any, indices: Any, *like: Any, axis: int, shape: tuple[int, ...] | None) -> Any:
     """Dense: the sum, per row, of the gradients of all its uses."""
-    full = xp.zeros(like.shape, g.dtype)
-    axis = axis % like.ndim
-    xp.add.at(full, (slice(None),) * axis + (indices,), g)
+    full = xp.zeros(like[0].shape if shape is None else shape, g.dtype)
+    xp.add.at(full, (slice(None),) * (axis % full.ndim) + (indices,), g)
     return full
+
+
+def _infer_gather_grad(op: Operation) -> infer.Inferred:
+    shape = op.attrs["shape"]
+    return [(op.inputs[0].dtype, op.inputs[2].shape if shape is None else TensorShape(shape))]
 
 
 register(
     "GatherV2",
     infer=_infer_gather,
     kernel=_gather,
-    gradient=lambda op, g: [apply_one("GatherGrad", [g, op.inputs[1], op.inputs[0]], axis=op.attrs["axis"]), None],
+    gradient=_gather_gradient,
 )
 register(
     "GatherGrad",
-    infer=lambda op: [(op.inputs[0].dtype, op.inputs[2].shape)],
+    infer=_infer_gather_grad,
     kernel=_gather_grad,
-    gradient=lambda op, g: [apply_one("GatherV2", [g, op.inputs[1]], axis=op.attrs["axis"]), None, None],
+    gradient=lambda op, g: [apply_one("GatherV2", [g, op.inputs[1]], axis=op.attrs["axis"]), *[None] * (len(op.inputs) - 1)],
     flops=infer.elements_in,
 )
 

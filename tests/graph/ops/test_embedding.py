@@ -49,6 +49,14 @@ def test_rows_are_taken_where_the_parts_are_and_trained_there(graph):
     np.testing.assert_array_equal(found[1], counts[1::2])
 
 
+def test_a_table_elsewhere_does_not_travel_for_its_gradient(graph):
+    with graph.device("/job:ps/task:0"):
+        table = tf.Variable(TABLE, name="table")
+    [slope] = tf.gradients(embedding_lookup(table, IDS), table)
+    assert slope.op.type == "GatherGrad"
+    assert table.value() not in slope.op.inputs
+
+
 def test_refuses(graph):
     with pytest.raises(ShapeError, match="'mod' or 'div', not 'hash'"):
         embedding_lookup([TABLE, TABLE], [0], "hash")
