@@ -28,7 +28,7 @@ def _with_handler() -> python_logging.Logger:
 
 def set_verbosity(v: int | str) -> None:
     """Write messages of this level and above: ``DEBUG``, ``INFO``, ``WARN``, ``ERROR`` or ``FATAL``."""
-    _logger.setLevel(v)
+    _with_handler().setLevel(v)
 
 
 def get_verbosity() -> int:

@@ -11,6 +11,7 @@ import signal
 
 signal.signal(signal.SIGINT, lambda *_: os._exit(128 + signal.SIGINT))  # until the program begins, there is nothing to clean up
 
+import logging  # noqa: E402
 import runpy  # noqa: E402
 import sys  # noqa: E402
 import threading  # noqa: E402
@@ -26,6 +27,7 @@ def main() -> int:
         from pslab.compat import alias
 
         alias.install()
+    _tell_of_long_waits()
     sys.argv = [script, *arguments]
     sys.path[0] = str(Path(script).resolve().parent)
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -44,6 +46,16 @@ def main() -> int:
 def _script_and_arguments(given: list[str]) -> tuple[str, list[str]]:
     rest = given[1:] if given[0] == "--tensorflow" else given
     return rest[0], rest[1:]
+
+
+def _tell_of_long_waits() -> None:
+    """Nothing is to hang without saying what it waits for, whatever the program logs."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(message)s"))
+    waiting = logging.getLogger("pslab.waiting")
+    waiting.addHandler(handler)
+    waiting.setLevel(logging.INFO)
+    waiting.propagate = False
 
 
 def _hold_on() -> None:

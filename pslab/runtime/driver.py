@@ -21,7 +21,8 @@ from pslab.runtime.tracing import Tracer
 
 TELL_S = 10.0
 """Seconds after which an op that waits says so."""
-_log = logging.getLogger("pslab.program")
+_log = logging.getLogger("pslab.waiting")
+"""Long waits are told here; ``pslab run`` shows them."""
 
 
 @dataclass(slots=True)

@@ -27,7 +27,7 @@ Arrays = tuple[Any, ...]
 TELL_S = 5.0
 """Seconds after which whoever waits for another task says so."""
 _RETRY_S = 0.05
-_log = logging.getLogger("pslab.program")
+_log = logging.getLogger("pslab.waiting")
 
 
 class TaskServer:

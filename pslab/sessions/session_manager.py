@@ -21,6 +21,10 @@ from pslab.runtime.session import Session
 from pslab.sessions.roster import RosterOps
 
 _log = logging.getLogger("pslab.program")
+_waiting = logging.getLogger("pslab.waiting")
+
+TELL_S = 5.0
+"""Seconds after which one who waits for the chief says so."""
 
 
 class SessionManager:
@@ -156,9 +160,13 @@ class SessionManager:
             expired.set()
             sess.cancel()
 
-        timer = threading.Timer(min(max_wait_secs, threading.TIMEOUT_MAX), expire)
-        timer.daemon = True
-        timer.start()
+        timers = [
+            threading.Timer(min(max_wait_secs, threading.TIMEOUT_MAX), expire),
+            threading.Timer(TELL_S, _waiting.info, ["waiting for the chief (task 0) to initialize or restore the model"]),
+        ]
+        for timer in timers:
+            timer.daemon = True
+            timer.start()
         try:
             sess.run(roster.wait)
         except Exception as error:
@@ -169,7 +177,8 @@ class SessionManager:
                 ) from error
             raise
         finally:
-            timer.cancel()
+            for timer in timers:
+                timer.cancel()
 
     def _restore(self, sess: Session, saver: Saver | None, directory: str | None, path: str | None, wait: bool, max_wait_secs: float) -> bool:
         """Restore the model from a checkpoint; returns whether there was one."""

@@ -179,3 +179,27 @@ def test_python_2_is_not_even_started(tmp_path: Path) -> None:
 def test_there_is_a_worker_at_least(ps: int, workers: int, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="1 worker or more"):
         run_program(tmp_path / "program.py", [], ps, workers, as_tensorflow=False)
+
+
+def test_a_wait_that_lasts_is_told(tmp_path: Path) -> None:
+    """A worker whose chief never comes, and an op that nobody lets go on, say what they wait for."""
+    body = """\
+with tf.device("/job:ps/task:0"):
+    v = tf.Variable(1.0)
+    queue = tf.FIFOQueue(1, tf.int32, shared_name="empty", name="empty")
+if args.task_index == 0:
+    tf.Session(server.target).run(queue.dequeue())
+tf.train.MonitoredTrainingSession(server.target, is_chief=False)
+"""
+    process = subprocess.Popen(command(tmp_path, SERVE + body), cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    everybody: list[psutil.Process] = []
+    try:
+        told = [process.stderr.readline() for _ in range(2)]
+        everybody = family(process.pid)
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=LIMIT_S)
+    assert told[0] == "worker:1 | waiting for the chief (task 0) to initialize or restore the model\n"
+    assert re.fullmatch(r"ps:0     \| .*(Dequeue|RosterWait).* has been waiting for 10 s\n", told[1])
+    until(lambda: gone(everybody), "processes were left behind")
