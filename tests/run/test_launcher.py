@@ -138,7 +138,7 @@ def test_errors_of_ours_show_the_programs_line_and_no_more(tmp_path: Path) -> No
 
 
 def test_a_port_in_use_and_a_task_that_is_not_there_are_named(tmp_path: Path) -> None:
-    twice = "tf.train.Server(cluster, 'worker', 0)\nthreading.Event().wait() if args.task_index == 0 else None\n"
+    twice = "tf.train.Server(cluster, 'worker', 0)\nthreading.Event().wait()\n"
     done = run(tmp_path, twice, "--ps", "0", "--workers", "2")
     assert done.returncode == 1
     assert re.search(r"AlreadyExistsError: .*127\.0\.0\.1:\d+.* in use", done.stderr)
