@@ -14,8 +14,17 @@ _MODULES = {
     "pslab.compat.flags": ".",
     "pslab.compat.gfile": ".",
     "pslab.compat.logging": ".",
+    "pslab.data": ".",
+    "pslab.data.decode_csv": "decode_csv",
+    "pslab.data.file_ops": "matching_files read_file write_file",
+    "pslab.data.parse_example": "FixedLenFeature parse_example parse_single_example",
+    "pslab.data.readers": (
+        "FixedLengthRecordReader IdentityReader NumpyReader ParquetReader ReaderBase TFRecordReader TextLineReader WholeFileReader"
+    ),
+    "pslab.data.string_ops": "as_string decode_raw string_join string_to_number",
     "pslab.errors": ".",
     "pslab.nn": ".",
+    "pslab.python_io": ".",
     "pslab.train": ".",
     "pslab.graph.collections": "GraphKeys",
     "pslab.graph.default_names": "add_to_collection colocate_with control_dependencies device get_collection name_scope",
@@ -52,7 +61,7 @@ _MODULES = {
     "pslab.graph.shape": "Dimension TensorShape",
     "pslab.graph.tensor": "Tensor",
     "pslab.graph.variables": (
-        "Variable assign assign_add assign_sub global_variables global_variables_initializer is_variable_initialized local_variables local_variables_initializer"
+        "Variable assign assign_add assign_sub count_up_to global_variables global_variables_initializer is_variable_initialized local_variables local_variables_initializer"
         " trainable_variables variables_initializer"
     ),
     "pslab.queues.queue": "FIFOQueue PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue",

@@ -39,7 +39,7 @@ def test_building_and_running_a_graph_needs_no_dask_and_no_matplotlib() -> None:
     assert done.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize("package", ["pslab", "pslab.train", "pslab.nn"])
+@pytest.mark.parametrize("package", ["pslab", "pslab.data", "pslab.train", "pslab.nn", "pslab.python_io"])
 def test_every_name_of_a_facade_is_there(package: str) -> None:
     module = importlib.import_module(package)
     for name in module.__all__:

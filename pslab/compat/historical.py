@@ -65,7 +65,7 @@ NOT_THERE = {
     "cond": "control flow inside a graph is not built; choose in Python while the graph is built, or by `where`",
     "contrib.learn": "contrib.learn was removed from TensorFlow itself; write the loop around a session",
     "contrib.slim": "slim is not built; `layers` has dense, conv2d and their like",
-    "data": "input pipelines are queues and readers (train.batch, TextLineReader, …), or are fed",
+    "data.Dataset": "input pipelines are queues and readers (train.batch, TextLineReader, …), or are fed",
     "enable_eager_execution": "pslab builds graphs, which sessions run",
     "estimator": "estimators are not built; write the loop around train.MonitoredTrainingSession",
     "function": "functions of TensorFlow 2 are not built; pslab builds graphs, which sessions run",

@@ -131,7 +131,7 @@ def _encode(value: Any) -> Any:
     if isinstance(value, np.ndarray | np.generic):
         array = np.asarray(value)
         if array.dtype == object:
-            return msgpack.ExtType(_STRINGS, pack((array.shape, [str(v) for v in array.ravel()])))
+            return msgpack.ExtType(_STRINGS, pack((array.shape, array.ravel().tolist())))
         return msgpack.ExtType(_ARRAY, pack((array.dtype.str, array.shape, array.tobytes())))
     raise TypeError(f"cannot send a {type(value).__name__} as part of a graph: {value!r}")
 

@@ -66,6 +66,12 @@ class OpDef:
 
 MODULES = (
     "pslab.graph.ops",
+    "pslab.data.decode_csv",
+    "pslab.data.file_ops",
+    "pslab.data.input_producers",
+    "pslab.data.parse_example",
+    "pslab.data.reader_ops",
+    "pslab.data.string_ops",
     "pslab.optim.ops",
     "pslab.queues.ops",
     "pslab.sessions.roster",

@@ -25,6 +25,7 @@ class QueueBase:
         shapes: static shapes of the components.
         names: of the components; elements are dicts then, as in ``enqueue({"image": …})``.
         queue_ref: the op that stands for the queue in the graph.
+        attrs: what every op of the queue is told of it.
     """
 
     _kind = "fifo"
@@ -51,7 +52,7 @@ class QueueBase:
         with get_default_graph().control_dependencies(None):
             self.queue_ref = apply_op("NoOp", [], name)
         self.name = self.queue_ref.name
-        self._attrs = {
+        self.attrs = {
             "queue": shared_name or self.name,
             "kind": self._kind,
             "capacity": capacity,
@@ -121,7 +122,7 @@ class QueueBase:
     def _op(self, type: str, inputs: list[Tensor], name: str) -> Operation:
         graph = self.queue_ref.graph
         with graph.as_default(), graph.colocate_with(self.queue_ref):
-            return apply_op(type, inputs, name, **self._attrs)
+            return apply_op(type, inputs, name, **self.attrs)
 
     def _values(self, vals: Any) -> list[Tensor]:
         if self.names is not None:
