@@ -1,15 +1,7 @@
 """The end of an input pipeline: a queue that gathers single examples to batches (TensorFlow 1's ``tf.train.batch`` and its like).
 
 A batch is taken from the queue; queue runners put in what the tensors give, each time they are run. ``tensors`` is a list, a dict or a single tensor, and a
-batch comes in the same form. The arguments that all functions have:
-
-- ``batch_size``: examples per batch.
-- ``capacity``: of the queue.
-- ``enqueue_many``: whether the tensors hold many examples along their first axis, not one.
-- ``shapes``: of an example; those of the tensors by default.
-- ``allow_smaller_final_batch``: whether what is left at the end comes as a batch of less.
-- ``shared_name``: of the queue.
-- ``name``: of the ops.
+batch comes in the same form.
 """
 
 from __future__ import annotations
@@ -44,9 +36,16 @@ def batch(
     """Batches of the examples as they come.
 
     Args:
-        tensors: of an example; see the module for the others.
+        tensors: of an example.
+        batch_size: examples per batch.
         num_threads: how many put examples in at once. With more than one, their order is not sure.
+        capacity: of the queue.
+        enqueue_many: whether the tensors hold many examples along their first axis, not one.
+        shapes: of an example; those of the tensors by default.
         dynamic_pad: whether examples of different shapes are filled up with zeros; their ranks must be known.
+        allow_smaller_final_batch: whether what is left at the end comes as a smaller batch.
+        shared_name: of the queue.
+        name: of the ops.
 
     Raises:
         GraphError: a shape is not known as far as it must be.
@@ -90,10 +89,17 @@ def shuffle_batch(
     """Batches of examples that are drawn from those in the queue.
 
     Args:
-        tensors: of an example; see the module for the others.
+        tensors: of an example.
+        batch_size: examples per batch.
+        capacity: of the queue.
         min_after_dequeue: how many examples stay in the queue, so that there is a choice: the more, the better they are shuffled.
         num_threads: how many put examples in at once.
         seed: of the drawing.
+        enqueue_many: whether the tensors hold many examples along their first axis, not one.
+        shapes: of an example; those of the tensors by default.
+        allow_smaller_final_batch: whether what is left at the end comes as a smaller batch.
+        shared_name: of the queue.
+        name: of the ops.
 
     Raises:
         GraphError: a shape is not fully known.

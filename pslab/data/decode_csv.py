@@ -52,8 +52,8 @@ def _value(field: str, default: Any, dtype: np.dtype[Any], na_value: str, positi
         if not default.size:
             raise InvalidArgumentError(f"field {position} is required, but missing in record {index}", "a default may stand for it")
         value = default.reshape(-1)[0]
-        return as_bytes(value) if dtype == object else value
-    if dtype == object:
+        return as_bytes(value) if dtype.kind == "O" else value
+    if dtype.kind == "O":
         return as_bytes(field)
     try:
         return number(field, dtype)

@@ -55,8 +55,7 @@ def _parsed(serialized: bytes, index: int) -> Any:
 
 
 def _values(example: Any, index: int, key: str, dtype: str, shape: Any, default: Any) -> Any:
-    feature = example[key] if key in example else None
-    kind = feature.WhichOneof("kind") if feature is not None else None
+    kind = example[key].WhichOneof("kind") if key in example else None
     count = int(np.prod(shape))
     if kind is None:
         if default is None:
@@ -64,7 +63,7 @@ def _values(example: Any, index: int, key: str, dtype: str, shape: Any, default:
         return [as_bytes(v) if dtype == "string" else v for v in np.broadcast_to(default, shape).ravel()]
     if kind != _KINDS[dtype]:
         raise InvalidArgumentError(f"feature {key!r} of example {index} is a {kind}, but {dtype} was expected, which is a {_KINDS[dtype]}")
-    values = getattr(feature, kind).value
+    values = getattr(example[key], kind).value
     if len(values) != count:
         raise InvalidArgumentError(f"feature {key!r} of example {index} has {len(values)} values, but its shape {tuple(shape)} needs {count}")
     return values
@@ -82,9 +81,7 @@ def _infer(op: Operation) -> infer.Inferred:
 register("ParseExample", infer=_infer, kernel=_kernel, gradient=not_differentiable, host_only=True)
 
 
-def parse_example(
-    serialized: Any, features: Mapping[str, FixedLenFeature], name: str | None = None, example_names: Any = None
-) -> dict[str, Tensor]:
+def parse_example(serialized: Any, features: Mapping[str, FixedLenFeature], name: str | None = None, example_names: Any = None) -> dict[str, Tensor]:
     """Tensors by name, each with the examples along its first axis.
 
     Args:
@@ -110,7 +107,9 @@ def parse_single_example(
 def _parse(serialized: Any, features: Mapping[str, FixedLenFeature], name: str, batch: list[None]) -> dict[str, Tensor]:
     strings = convert_to_tensor(serialized)
     if not strings.shape.is_compatible_with(batch):
-        raise GraphError(f"expected serialised examples of shape {TensorShape(batch)}, found {strings.shape}", "parse_single_example takes one, parse_example many")
+        raise GraphError(
+            f"expected serialised examples of shape {TensorShape(batch)}, found {strings.shape}", "parse_single_example takes one, parse_example many"
+        )
     strings.set_shape(batch)
     if not features:
         raise GraphError("there are no features to parse")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pslab.data.tfrecord import TFRecordOptions
@@ -26,14 +26,14 @@ class ReaderBase:
 
     _kind = ""
 
-    def __init__(self, name: str, dtypes: Sequence[Any] = ("string",), shapes: Sequence[Any] = ((),), **options: Any) -> None:
+    def __init__(self, name: str, options: Mapping[str, Any], dtypes: Sequence[Any] = ("string",), shapes: Sequence[Any] = ((),)) -> None:
         with get_default_graph().control_dependencies(None):
             self.reader_ref = apply_op("NoOp", [], name)
         self._reader = {"reader": self.reader_ref.name}
         self._attrs = {
             **self._reader,
             "kind": self._kind,
-            "options": options,
+            "options": dict(options),
             "dtypes": tuple(as_dtype(d).name for d in dtypes),
             "shapes": tuple(TensorShape(s).dims for s in shapes),
         }
@@ -105,7 +105,7 @@ class TextLineReader(ReaderBase):
     _kind = "TextLine"
 
     def __init__(self, skip_header_lines: int | None = None, name: str | None = None) -> None:
-        super().__init__(name or "TextLineReader", skip_header_lines=skip_header_lines or 0)
+        super().__init__(name or "TextLineReader", {"skip_header_lines": skip_header_lines or 0})
 
 
 class TFRecordReader(ReaderBase):
@@ -119,7 +119,7 @@ class TFRecordReader(ReaderBase):
     _kind = "TFRecord"
 
     def __init__(self, name: str | None = None, options: TFRecordOptions | int | str | None = None) -> None:
-        super().__init__(name or "TFRecordReader", compression=TFRecordOptions.of(options).compression_type)
+        super().__init__(name or "TFRecordReader", {"compression": TFRecordOptions.of(options).compression_type})
 
 
 class FixedLengthRecordReader(ReaderBase):
@@ -149,7 +149,7 @@ class FixedLengthRecordReader(ReaderBase):
         options = {"record_bytes": record_bytes, "header_bytes": header_bytes or 0, "footer_bytes": footer_bytes or 0, "hop_bytes": hop_bytes or 0}
         if record_bytes < 1 or min(options.values()) < 0:
             raise UsageError(f"record_bytes must be at least 1, the others at least 0; found {options}")
-        super().__init__(name or "FixedLengthRecordReader", **options)
+        super().__init__(name or "FixedLengthRecordReader", options)
 
 
 class WholeFileReader(ReaderBase):
@@ -158,7 +158,7 @@ class WholeFileReader(ReaderBase):
     _kind = "WholeFile"
 
     def __init__(self, name: str | None = None) -> None:
-        super().__init__(name or "WholeFileReader")
+        super().__init__(name or "WholeFileReader", {})
 
 
 class IdentityReader(ReaderBase):
@@ -167,7 +167,7 @@ class IdentityReader(ReaderBase):
     _kind = "Identity"
 
     def __init__(self, name: str | None = None) -> None:
-        super().__init__(name or "IdentityReader")
+        super().__init__(name or "IdentityReader", {})
 
 
 class _RowReader(ReaderBase):
@@ -177,7 +177,8 @@ class _RowReader(ReaderBase):
         shapes = [()] * len(dtypes) if shapes is None else shapes
         if len(shapes) != len(dtypes) or (names is not None and len(names) != len(dtypes)):
             raise UsageError(f"{len(dtypes)} dtypes need as many names and shapes; found {names} and {shapes}")
-        super().__init__(name, dtypes, shapes, names=None if names is None else tuple(names), dtypes=tuple(as_dtype(d).name for d in dtypes))
+        kinds = tuple(as_dtype(d).name for d in dtypes)
+        super().__init__(name, {"names": None if names is None else tuple(names), "dtypes": kinds}, kinds, shapes)
 
     def _result(self, op: Operation) -> tuple[Any, Any]:
         return op.outputs[0], list(op.outputs[1:])

@@ -33,7 +33,7 @@ def each(function: Callable[[Any], Any], values: Any, dtype: Any = object) -> Ar
     """``function`` of every element: an array of the same shape."""
     array = np.asarray(values, object)
     results = [function(value) for value in array.ravel()]
-    return string_array(results, array.shape) if dtype == object else np.array(results, dtype).reshape(array.shape)
+    return string_array(results, array.shape) if np.dtype(dtype).kind == "O" else np.array(results, dtype).reshape(array.shape)
 
 
 def number(text: str | bytes, dtype: np.dtype[Any]) -> Any:
