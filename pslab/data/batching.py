@@ -51,9 +51,9 @@ def batch(
         GraphError: a shape is not known as far as it must be.
         OutOfRangeError: (when it runs) the input is at its end, and there are too few examples for a batch.
     """
-    with name_scope(name, "batch", _components(tensors)):
+    with name_scope(name, "batch", _components(tensors)) as scope:
         queue = _in_order(capacity, dynamic_pad, shared_name)
-        return _batches([tensors], num_threads, queue, batch_size, enqueue_many, shapes, allow_smaller_final_batch)
+        return _batches([tensors], num_threads, queue, batch_size, enqueue_many, shapes, allow_smaller_final_batch, scope)
 
 
 def batch_join(
@@ -68,9 +68,9 @@ def batch_join(
     name: str | None = None,
 ) -> Any:
     """As `batch`, from several sources, with a thread each: ``tensors_list`` has the tensors of each, all alike."""
-    with name_scope(name, "batch_join", _all_components(tensors_list)):
+    with name_scope(name, "batch_join", _all_components(tensors_list)) as scope:
         queue = _in_order(capacity, dynamic_pad, shared_name)
-        return _batches(tensors_list, 1, queue, batch_size, enqueue_many, shapes, allow_smaller_final_batch)
+        return _batches(tensors_list, 1, queue, batch_size, enqueue_many, shapes, allow_smaller_final_batch, scope)
 
 
 def shuffle_batch(
@@ -105,9 +105,9 @@ def shuffle_batch(
         GraphError: a shape is not fully known.
         OutOfRangeError: (when it runs) the input is at its end, and there are too few examples for a batch.
     """
-    with name_scope(name, "shuffle_batch", _components(tensors)):
+    with name_scope(name, "shuffle_batch", _components(tensors)) as scope:
         queue = _shuffled(capacity, min_after_dequeue, seed, shared_name)
-        return _batches([tensors], num_threads, queue, batch_size, enqueue_many, shapes, allow_smaller_final_batch)
+        return _batches([tensors], num_threads, queue, batch_size, enqueue_many, shapes, allow_smaller_final_batch, scope)
 
 
 def shuffle_batch_join(
@@ -123,9 +123,9 @@ def shuffle_batch_join(
     name: str | None = None,
 ) -> Any:
     """As `shuffle_batch`, from several sources, with a thread each: ``tensors_list`` has the tensors of each, all alike."""
-    with name_scope(name, "shuffle_batch_join", _all_components(tensors_list)):
+    with name_scope(name, "shuffle_batch_join", _all_components(tensors_list)) as scope:
         queue = _shuffled(capacity, min_after_dequeue, seed, shared_name)
-        return _batches(tensors_list, 1, queue, batch_size, enqueue_many, shapes, allow_smaller_final_batch)
+        return _batches(tensors_list, 1, queue, batch_size, enqueue_many, shapes, allow_smaller_final_batch, scope)
 
 
 def _in_order(capacity: int, dynamic_pad: bool, shared_name: str | None) -> MakeQueue:
@@ -160,6 +160,7 @@ def _batches(
     enqueue_many: bool,
     shapes: Any,
     smaller: bool,
+    name: str,
 ) -> Any:
     examples = [[convert_to_tensor(t) for t in _components(source)] for source in sources]
     dtypes = [t.dtype for t in examples[0]]
@@ -170,7 +171,7 @@ def _batches(
     queue = make_queue(dtypes, [TensorShape(s) for s in shapes])
     enqueue = queue.enqueue_many if enqueue_many else queue.enqueue
     add_queue_runner(QueueRunner(queue, [enqueue(example) for example in examples] * threads))
-    taken = queue.dequeue_up_to(batch_size) if smaller else queue.dequeue_many(batch_size)
+    taken = queue.dequeue_up_to(batch_size, name) if smaller else queue.dequeue_many(batch_size, name)
     return _like(sources[0], taken if isinstance(taken, list) else [taken])
 
 
