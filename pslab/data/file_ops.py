@@ -59,6 +59,7 @@ def matching_files(pattern: Any, name: str | None = None) -> Tensor:
     return apply_one("MatchingFiles", [pattern], name)
 
 
-def match_filenames_once(pattern: Any, name: str = "matching_filenames") -> Variable:
+def match_filenames_once(pattern: Any, name: str | None = None) -> Variable:
     """As `matching_files`, but looked up once: a local variable, to be initialised."""
-    return Variable(matching_files(pattern), trainable=False, validate_shape=False, collections=[GraphKeys.LOCAL_VARIABLES], name=name)
+    names = matching_files(pattern)
+    return Variable(names, trainable=False, validate_shape=False, collections=[GraphKeys.LOCAL_VARIABLES], name=name or "matching_filenames")

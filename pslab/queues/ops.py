@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -60,8 +59,8 @@ def _padded(parts: tuple[Any, ...]) -> Any:
     """Parts of different shapes, each filled up with zeros to the greatest along every axis."""
     shape = tuple(max(axes) for axes in zip(*(np.shape(p) for p in parts), strict=True))
     padded = np.zeros((len(parts), *shape), np.asarray(parts[0]).dtype)
-    for row, part in zip(padded, parts, strict=True):
-        row[tuple(slice(0, n) for n in np.shape(part))] = part
+    for index, part in enumerate(parts):
+        padded[(index, *(slice(0, n) for n in np.shape(part)))] = part
     return padded
 
 

@@ -3,10 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pslab.errors import FailedPreconditionError, ShapeError
+from pslab.errors import FailedPreconditionError, GraphError, OutOfRangeError, ShapeError
 from pslab.graph.build import apply_one
 from pslab.graph.ops.sources import placeholder
-from pslab.graph.variables import Variable, assign, assign_add, assign_sub, is_variable_initialized
+from pslab.graph.variables import Variable, assign, assign_add, assign_sub, count_up_to, is_variable_initialized
 from pslab.runtime.task import Task
 from pslab.testing.one_task import run
 
@@ -66,3 +66,20 @@ def test_a_value_must_fit(graph):
         apply_one("Assign", [placeholder("float32", [2])], **attrs)
     with pytest.raises(ShapeError, match=r"variable 'v' has shape \(2,\), the value has \(3,\)"):
         apply_one("AssignAdd", [placeholder("float64", [3])], **attrs)
+
+
+def test_counting_up_gives_the_value_before_and_ends(graph, task):
+    counter = Variable(np.int64(5), trainable=False, name="counter")
+    run(task, counter.initializer)
+    up = counter.count_up_to(7)
+    assert [int(run(task, up)) for _ in range(2)] == [5, 6]
+    assert run(task, counter).dtype == np.int64
+    with pytest.raises(OutOfRangeError, match="variable 'counter' has reached its limit of 7"):
+        run(task, up)
+    assert run(task, counter) == 7
+
+
+def test_only_an_integer_scalar_counts(graph):
+    for value in (1.0, [1, 2]):
+        with pytest.raises(GraphError, match="only an integer scalar counts"):
+            count_up_to(Variable(value), 3)
