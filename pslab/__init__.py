@@ -14,11 +14,20 @@ _MODULES = {
     "pslab.compat.flags": ".",
     "pslab.compat.gfile": ".",
     "pslab.compat.logging": ".",
+    "pslab.data": ".",
+    "pslab.data.decode_csv": "decode_csv",
+    "pslab.data.file_ops": "matching_files read_file write_file",
+    "pslab.data.parse_example": "FixedLenFeature parse_example parse_single_example",
+    "pslab.data.readers": (
+        "FixedLengthRecordReader IdentityReader NumpyReader ParquetReader ReaderBase TFRecordReader TextLineReader WholeFileReader"
+    ),
+    "pslab.data.string_ops": "as_string decode_raw string_join string_to_number",
     "pslab.errors": ".",
     "pslab.image": ".",
     "pslab.layers": ".",
     "pslab.losses": ".",
     "pslab.nn": ".",
+    "pslab.python_io": ".",
     "pslab.summary": ".",
     "pslab.train": ".",
     "pslab.graph.collections": "GraphKeys",
@@ -69,8 +78,9 @@ _MODULES = {
     "pslab.graph.shape": "Dimension TensorShape",
     "pslab.graph.tensor": "Tensor",
     "pslab.graph.variables": (
-        "Variable assign assign_add assign_sub global_variables global_variables_initializer is_variable_initialized local_variables local_variables_initializer"
-        " model_variables moving_average_variables trainable_variables variables_initializer"
+        "Variable assign assign_add assign_sub count_up_to global_variables global_variables_initializer is_variable_initialized"
+        " local_variables local_variables_initializer model_variables moving_average_variables trainable_variables"
+        " variables_initializer"
     ),
     "pslab.layers.getting": "get_local_variable get_variable local_variable no_regularizer",
     "pslab.layers.partitioned_variable": ("PartitionedVariable fixed_size_partitioner min_max_variable_partitioner variable_axis_size_partitioner"),

@@ -39,9 +39,10 @@ def test_building_and_running_a_graph_needs_no_dask_and_no_matplotlib() -> None:
     assert done.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize(
-    "package", ["pslab", "pslab.image", "pslab.layers", "pslab.layers.rnn_cell", "pslab.losses", "pslab.nn", "pslab.summary", "pslab.train"]
-)
+FACADES = ["", ".data", ".image", ".layers", ".layers.rnn_cell", ".losses", ".nn", ".python_io", ".summary", ".train"]
+
+
+@pytest.mark.parametrize("package", [f"pslab{name}" for name in FACADES])
 def test_every_name_of_a_facade_is_there(package: str) -> None:
     module = importlib.import_module(package)
     for name in module.__all__:

@@ -56,6 +56,7 @@ MODULES = {
     "tensorflow.python.training": "",
     "tensorflow.python.training.summary_io": "pslab.summary",
     "tensorflow.python.training.training": "pslab.train",
+    "tensorflow.python_io": "pslab.python_io",
     "tensorflow.summary": "pslab.summary",
     "tensorflow.train": "pslab.train",
 }

@@ -64,17 +64,19 @@ RENAMED = {
 """From an old name to where the thing is now, below ``pslab``."""
 
 NOT_THERE = {
+    "VarLenFeature": "sparse tensors are not built; a FixedLenFeature has as many values in every example",
     "case": "control flow inside a graph is not built; choose in Python while the graph is built, or by `where`",
     "cond": "control flow inside a graph is not built; choose in Python while the graph is built, or by `where`",
     "contrib.learn": "contrib.learn was removed from TensorFlow itself; write the loop around a session",
     "contrib.slim": "slim is not built; `layers` has dense, conv2d and their like",
-    "data": "input pipelines are queues and readers (train.batch, TextLineReader, …), or are fed",
+    "data.Dataset": "input pipelines are queues and readers (train.batch, TextLineReader, …), or are fed",
     "enable_eager_execution": "pslab builds graphs, which sessions run",
     "estimator": "estimators are not built; write the loop around train.MonitoredTrainingSession",
     "function": "functions of TensorFlow 2 are not built; pslab builds graphs, which sessions run",
     "keras": "Keras is not built; `layers` has dense, conv2d and their like",
     "map_fn": "control flow inside a graph is not built; a Python loop unrolls",
     "scan": "control flow inside a graph is not built; a Python loop unrolls",
+    "string_split": "sparse tensors are not built; decode_csv parts a string into as many fields in every record",
     "while_loop": "control flow inside a graph is not built; a Python loop unrolls",
 }
 """Well-known names that pslab does not have, and what to do instead."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -89,3 +90,20 @@ class Batches:
             self._order = np.random.default_rng([self._seed, epoch]).permutation(count) if self._shuffle else np.arange(count)
             self._epoch = epoch
         return self._order
+
+
+@dataclass(frozen=True, eq=False)
+class Examples:
+    """A whole data set, of which each worker takes its share of every global batch.
+
+    Attributes:
+        x: examples along the first axis.
+        y: as many targets.
+    """
+
+    x: Array
+    y: Array
+
+    def batches(self, batch_size: int, seed: int, worker: int, workers: int) -> Batches:
+        """The batches of one worker."""
+        return Batches(self.x, self.y, batch_size, seed, worker, workers)

@@ -7,6 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from pslab.data.batches import Examples
+from pslab.data.examples import examples_of
+from pslab.data.partitions import PartitionedDataset
+from pslab.data.parts import parts_of
 from pslab.errors import UsageError
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -36,6 +40,25 @@ class Dataset:
         if self.y_train.dtype.kind != "i":
             return None
         return 1 + int(max(self.y_train.max(), self.y_test.max()))
+
+    @property
+    def examples(self) -> int:
+        """How many there are to train on."""
+        return len(self.x_train)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the examples to train on."""
+        return self.x_train.nbytes + self.y_train.nbytes
+
+    @property
+    def sample(self) -> tuple[Array, Array]:
+        """Examples and targets that look like those of a batch."""
+        return self.x_train, self.y_train
+
+    def for_tasks(self) -> Examples:
+        """What the tasks take their batches from."""
+        return Examples(self.x_train, self.y_train)
 
     @property
     def features(self) -> int:
@@ -71,55 +94,39 @@ def from_arrays(x: Any, y: Any, test_fraction: float = 0.2, seed: int = 0, name:
     Raises:
         UsageError: the lengths differ, there are too few examples, or something is not a finite number or not a label.
     """
-    examples, targets = _numbers("x", x), _numbers("y", y)
-    if examples.ndim < 2:
-        raise UsageError(f"x needs rows of features, but has shape {examples.shape}", "x.reshape(-1, 1), if each example is one number")
-    if targets.ndim < 1 or len(examples) != len(targets):
-        raise UsageError(f"x has {len(examples)} examples, y has shape {targets.shape}", "x and y need one entry per example each")
+    examples, targets = examples_of(x, y)
     if not 0 < test_fraction < 1:
         raise UsageError(f"test_fraction must be between 0 and 1, not {test_fraction}")
-    if examples.dtype.kind != "f":
-        examples = examples.astype(np.float32)
-    if targets.dtype.kind != "f":
-        targets = targets.astype(np.int64)
-        if targets.ndim != 1:
-            raise UsageError(f"labels need one integer per example, but y has shape {targets.shape}", "y.argmax(axis=1) of one-hot rows; or floats")
-        if targets.min() < 0:
-            raise UsageError(f"labels count from 0, but y has {targets.min()}", "number the classes: _, y = numpy.unique(y, return_inverse=True)")
     return _split(name, examples, targets, test_fraction, seed)
 
 
-def load(source: Any) -> Dataset:
-    """The data set that ``source`` means: a name, a `Dataset`, or a pair of arrays ``(x, y)``.
+def load(source: Any, targets: Any = None, *, label: Any = None, classes: int | None = None) -> Dataset | PartitionedDataset:
+    """The data set that ``source`` means.
+
+    Args:
+        source: a name, a data set, arrays ``(x, y)``, or data in parts: Dask collections, or URLs of files (see `pslab.data.parts`).
+        targets: ``y``, where ``source`` is ``x`` alone.
+        label: of data in tables, the column of the targets.
+        classes: of data in parts, how many classes there are; by default as many as the first part has.
 
     Raises:
-        UsageError: it means none, or the arrays do not fit (see `from_arrays`).
+        UsageError: it means none, or the arrays do not fit (see `examples_of`).
     """
-    if isinstance(source, Dataset):
+    if isinstance(source, Dataset | PartitionedDataset):
         return source
     if isinstance(source, str) and source in _BY_NAME:
         return _BY_NAME[source]()
-    if isinstance(source, tuple | list) and len(source) == 2:
-        return from_arrays(*source)
+    if targets is None and isinstance(source, tuple | list) and len(source) == 2 and not isinstance(source[0], str):
+        source, targets = source
+    parts = parts_of(source, targets, label)
+    if parts is not None:
+        return PartitionedDataset.of(parts, classes)
+    if targets is not None:
+        return from_arrays(source, targets)
     raise UsageError(f"there is no data set {source!r:.80}", f"one of: {', '.join(_BY_NAME)}; or a pair of arrays (x, y)")
 
 
 _BY_NAME = {"digits": digits}
-
-
-def _numbers(name: str, values: Any) -> Array:
-    try:
-        array = np.asarray(values)
-    except ValueError as error:
-        raise UsageError(f"{name} makes no array: {error}", "all rows need the same length") from None
-    if array.dtype.kind not in "biuf":
-        raise UsageError(f"{name} must be numbers, but its dtype is {array.dtype}", f"{name}.astype('float32'), once every entry is a number")
-    if array.size == 0:
-        raise UsageError(f"{name} is empty: its shape is {array.shape}")
-    if array.dtype.kind == "f" and not np.isfinite(array).all():
-        bad = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        raise UsageError(f"{name} has values that are not finite, the first at index {bad}: {array[bad]}", "drop or fill those examples first")
-    return array
 
 
 def _split(name: str, x: Array, y: Array, test_fraction: float, seed: int) -> Dataset:

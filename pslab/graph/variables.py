@@ -138,6 +138,14 @@ class Variable:
         """An op that subtracts ``delta``; its output is the new value."""
         return self._update("AssignSub", delta, name)
 
+    def count_up_to(self, limit: int) -> Tensor:
+        """An op that adds 1 to an integer scalar; its output is the value before.
+
+        Raises:
+            OutOfRangeError: (when it runs) the value is ``limit`` already.
+        """
+        return count_up_to(self, limit)
+
     def _update(self, type: str, value: Any, name: str | None) -> Tensor:
         tensor = convert_to_tensor(value, self.dtype, like=self._read)
         with self.graph.colocate_with(self.op):
@@ -252,3 +260,15 @@ def assign_add(ref: Variable, value: Any, use_locking: bool | None = None, name:
 def assign_sub(ref: Variable, value: Any, use_locking: bool | None = None, name: str | None = None) -> Tensor:
     """`Variable.assign_sub`, by TensorFlow 1's function. ``use_locking`` changes nothing."""
     return ref.assign_sub(value, name=name)
+
+
+def count_up_to(ref: Variable, limit: int, name: str | None = None) -> Tensor:
+    """`Variable.count_up_to`, by TensorFlow 1's function.
+
+    Raises:
+        GraphError: the variable is no integer scalar.
+    """
+    if not ref.dtype.is_integer or not ref.shape.is_compatible_with([]):
+        raise GraphError(f"only an integer scalar counts; {ref.name} is {ref.dtype.name} of shape {ref.shape}")
+    with ref.graph.colocate_with(ref.op):
+        return apply("CountUpTo", [], name, **ref._attrs, limit=int(limit))  # type: ignore[no-any-return]

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pslab.data.datasets import Dataset, load
+from pslab.data.datasets import load
+from pslab.data.partitions import DataSource
 from pslab.errors import FailedPreconditionError, UsageError
 from pslab.lab.lab_cluster import LabCluster
 from pslab.lab.memory import MemoryEstimate, Room, check_training, chunk_that_fits, estimate
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from pslab.trace.recorder import Records
 
 
+MOST = 2**20
+"""The largest batch that is thought of where nobody knows how many examples there are."""
 RECENT = 100
 """Steps that a status is a mean over."""
 
@@ -47,7 +50,7 @@ class Lab:
 
     def __init__(self) -> None:
         self.cluster = LabCluster(self._leave, self._resized)
-        self._dataset: Dataset | None = None
+        self._dataset: DataSource | None = None
         self._batch_size = 64
         self._data_seed = 0
         self._model: Model | None = None
@@ -80,20 +83,26 @@ class Lab:
 
     # What to train
 
-    def data(self, source: Any = "digits", *, batch_size: int = 64, seed: int = 0) -> Dataset:
-        """Choose the data: a name, a `Dataset`, or arrays ``(x, y)``. A training that was begun on other data is given up.
+    def data(
+        self, source: Any = "digits", targets: Any = None, *, label: Any = None, classes: int | None = None, batch_size: int = 64, seed: int = 0
+    ) -> DataSource:
+        """Choose the data. A training that was begun on other data is given up.
 
         Args:
-            source: ``"digits"``, or arrays with one example per row.
+            source: ``"digits"``; arrays ``(x, y)`` with one example per row; or data in parts, of which each worker loads its own: Dask arrays or
+                tables, or URLs of files (``"s3://bucket/*.parquet"``).
+            targets: ``y``, where ``source`` is ``x`` alone.
+            label: of tables and files, the column of the targets.
+            classes: of data in parts, how many classes there are; as many as the first part has if None.
             batch_size: examples per worker and step.
             seed: seed of the order of the examples.
 
         Raises:
             UsageError: it is no data.
         """
-        dataset = load(source)
-        if not 1 <= batch_size <= len(dataset.x_train):
-            raise UsageError(f"batch_size must be from 1 to {len(dataset.x_train)}, the number of examples to train on; found {batch_size}")
+        dataset = load(source, targets, label=label, classes=classes)
+        if batch_size < 1 or (dataset.examples is not None and batch_size > dataset.examples):
+            raise UsageError(f"batch_size must be from 1 to {dataset.examples or '…'}, the number of examples to train on; found {batch_size}")
         with self._lock:
             if self._model is not None:
                 _model(self._model_name, dataset, self._model_options)
@@ -271,7 +280,9 @@ class Lab:
         """
         room = self.cluster.room if self.cluster.running else Room(None, None)
         job = self._job_or_sketch()
-        return estimate(job, self._batch_size if batch is None else batch, self._data(), len(self._the_dataset().x_train) // job.workers, room)
+        examples = self._the_dataset().examples
+        most = MOST if examples is None else examples // job.workers
+        return estimate(job, self._batch_size if batch is None else batch, self._data(), most, room)
 
     def graph(self) -> StepPlan:
         """The plan of a step of the present mode: which task runs which ops, and what travels between them."""
@@ -296,7 +307,7 @@ class Lab:
 
     # Parts
 
-    def _the_dataset(self) -> Dataset:
+    def _the_dataset(self) -> DataSource:
         if self._dataset is None:
             self._dataset = load("digits")
         return self._dataset
@@ -324,8 +335,7 @@ class Lab:
 
     def _data(self) -> int:
         """Bytes of the training examples on all tasks: every worker and the client have them."""
-        dataset, workers = self._the_dataset(), self.cluster.workers or 2
-        return (dataset.x_train.nbytes + dataset.y_train.nbytes) * (workers + 1)
+        return self._the_dataset().nbytes * ((self.cluster.workers or 2) + 1)
 
     def _training(self) -> Trainer:
         self.cluster.require()
@@ -357,7 +367,7 @@ class Lab:
         return sketch(model, dataset, self._strategy, ps, workers)
 
 
-def _model(source: str | Build, dataset: Dataset, options: Mapping[str, Any]) -> Model:
+def _model(source: str | Build, dataset: DataSource, options: Mapping[str, Any]) -> Model:
     """A model that was tried out on the data's features."""
     from pslab.train.model import Features, try_out
 
@@ -366,5 +376,5 @@ def _model(source: str | Build, dataset: Dataset, options: Mapping[str, Any]) ->
     build = by_name(source, dataset.classes, hidden) if isinstance(source, str) else source
     name = source if isinstance(source, str) else getattr(source, "__name__", "model")
     model = Model(build, name, **options)
-    try_out(model, Features.of(dataset.x_train, dataset.y_train))
+    try_out(model, Features.of(*dataset.sample))
     return model

@@ -26,8 +26,8 @@ def _orders(kind: str, seed: int | None) -> Order:
     return ByPriority() if kind == "priority" else FirstInFirstOut()
 
 
-def _queue(state: Any, *, queue: str, kind: str, capacity: int, min_after_dequeue: int, seed: int | None, dtypes: Any, shapes: Any) -> Queue:
-    """The queue of this key. It is made by the first op that touches it."""
+def queue_of(state: Any, *, queue: str, kind: str, capacity: int, min_after_dequeue: int, seed: int | None, dtypes: Any, shapes: Any) -> Queue:
+    """The queue that `QueueBase.attrs` tell of. It is made by the first op that touches it. Call it under the monitor."""
     described = (kind, tuple(dtypes), capacity)
     made_as, found = state.resource(QUEUES + queue, lambda: (described, Queue(queue, _orders(kind, seed), capacity, min_after_dequeue)))
     if made_as != described:
@@ -57,39 +57,39 @@ def _stacked(elements: list[Element], kept: int, pads: bool, dtypes: Any, shapes
     return tuple(columns) if kept > 1 else columns[0]
 
 
-def _padded(parts: tuple[Any, ...]) -> Any:
+def _padded(parts: tuple[np.ndarray[Any, Any], ...]) -> Any:
     """Parts of different shapes, each filled up with zeros to the greatest along every axis."""
     shape = tuple(max(axes) for axes in zip(*(np.shape(p) for p in parts), strict=True))
     padded = np.zeros((len(parts), *shape), np.asarray(parts[0]).dtype)
-    for row, part in zip(padded, parts, strict=True):
-        row[tuple(slice(0, n) for n in np.shape(part))] = part
+    for index, part in enumerate(parts):
+        padded[index, ...][tuple(slice(0, n) for n in part.shape)] = part
     return padded
 
 
 def _enqueue(state: Any, name: str, xp: Any, *values: Any, pads: bool, **queue: Any) -> Any:
     _checked(values, queue["shapes"], batched=False)
-    return _queue(state, **queue).enqueue_many([tuple(np.array(v) for v in values)])
+    return queue_of(state, **queue).enqueue_many([tuple(np.array(v) for v in values)])
 
 
 def _enqueue_many(state: Any, name: str, xp: Any, *values: Any, pads: bool, **queue: Any) -> Any:
     _checked(values, queue["shapes"], batched=True)
     rows = [[v[i, ...] for i in range(len(v))] for v in map(np.array, values)]  # with the dots an element stays an array, whatever its dtype
-    return _queue(state, **queue).enqueue_many(list(zip(*rows, strict=True)))
+    return queue_of(state, **queue).enqueue_many(list(zip(*rows, strict=True)))
 
 
 def _dequeue(state: Any, name: str, xp: Any, *, pads: bool, **queue: Any) -> Any:
-    taken = _queue(state, **queue).dequeue_many(1)
+    taken = queue_of(state, **queue).dequeue_many(1)
     if taken is NOT_YET:
         return taken
     return taken[0] if len(taken[0]) > 1 else taken[0][0]
 
 
 def _dequeue_many(state: Any, name: str, xp: Any, count: Any, *, pads: bool, **queue: Any) -> Any:
-    return _many(_queue(state, **queue).dequeue_many, count, pads, queue)
+    return _many(queue_of(state, **queue).dequeue_many, count, pads, queue)
 
 
 def _dequeue_up_to(state: Any, name: str, xp: Any, count: Any, *, pads: bool, **queue: Any) -> Any:
-    return _many(_queue(state, **queue).dequeue_up_to, count, pads, queue)
+    return _many(queue_of(state, **queue).dequeue_up_to, count, pads, queue)
 
 
 def _many(take: Callable[[int], Any], count: Any, pads: bool, queue: dict[str, Any]) -> Any:
@@ -100,19 +100,19 @@ def _many(take: Callable[[int], Any], count: Any, pads: bool, queue: dict[str, A
 
 
 def _close(state: Any, name: str, xp: Any, *, pads: bool, **queue: Any) -> None:
-    _queue(state, **queue).close()
+    queue_of(state, **queue).close()
 
 
 def _reopen(state: Any, name: str, xp: Any, *, pads: bool, **queue: Any) -> None:
-    _queue(state, **queue).reopen()
+    queue_of(state, **queue).reopen()
 
 
 def _size(state: Any, name: str, xp: Any, *, pads: bool, **queue: Any) -> Any:
-    return np.asarray(_queue(state, **queue).size(), np.int32)
+    return np.asarray(queue_of(state, **queue).size(), np.int32)
 
 
 def _is_closed(state: Any, name: str, xp: Any, *, pads: bool, **queue: Any) -> Any:
-    return np.asarray(_queue(state, **queue).closed)
+    return np.asarray(queue_of(state, **queue).closed)
 
 
 # Shape rules

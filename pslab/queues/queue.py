@@ -25,6 +25,7 @@ class QueueBase:
         shapes: static shapes of the components.
         names: of the components; elements are dicts then, as in ``enqueue({"image": …})``.
         queue_ref: the op that stands for the queue in the graph.
+        attrs: what every op of the queue is told of it.
     """
 
     _kind = "fifo"
@@ -51,7 +52,8 @@ class QueueBase:
         with get_default_graph().control_dependencies(None):
             self.queue_ref = apply_op("NoOp", [], name)
         self.name = self.queue_ref.name
-        self._attrs: dict[str, Any] = {
+        self._short_name = self.name.rpartition("/")[2]  # of ops, which have a scope of their own
+        self.attrs: dict[str, Any] = {
             "queue": shared_name or self.name,
             "kind": self._kind,
             "capacity": capacity,
@@ -73,12 +75,13 @@ class QueueBase:
         if not op.type.startswith("Queue"):
             raise InvalidArgumentError(f"{op.name!r} ({op.type}) works on no queue")
         self = cls.__new__(cls)
-        self._attrs = dict(op.attrs)
+        self.attrs = dict(op.attrs)
         self.queue_ref, self.name = queue_ref, queue_ref.name
+        self._short_name = self.name.rpartition("/")[2]
         self.names = None if names is None else list(names)
-        self.dtypes = [as_dtype(d) for d in self._attrs["dtypes"]]
-        self.shapes = None if self._attrs["shapes"] is None else [TensorShape(s) for s in self._attrs["shapes"]]
-        self._capacity = self._attrs["capacity"]
+        self.dtypes = [as_dtype(d) for d in self.attrs["dtypes"]]
+        self.shapes = None if self.attrs["shapes"] is None else [TensorShape(s) for s in self.attrs["shapes"]]
+        self._capacity = self.attrs["capacity"]
         return self
 
     @staticmethod
@@ -93,11 +96,11 @@ class QueueBase:
             ShapeError: the values do not fit the queue's components.
             CancelledError: (when it runs) the queue is closed.
         """
-        return self._op("QueueEnqueue", self._values(vals), name or f"{self.name}_enqueue")
+        return self._op("QueueEnqueue", self._values(vals), name or f"{self._short_name}_enqueue")
 
     def enqueue_many(self, vals: Any, name: str | None = None) -> Operation:
         """An op that puts in as many elements as the values have along their first axis, once there is room for them."""
-        return self._op("QueueEnqueueMany", self._values(vals), name or f"{self.name}_EnqueueMany")
+        return self._op("QueueEnqueueMany", self._values(vals), name or f"{self._short_name}_EnqueueMany")
 
     def dequeue(self, name: str | None = None) -> Any:
         """Tensors of one element, taken once there is one.
@@ -105,7 +108,7 @@ class QueueBase:
         Raises:
             OutOfRangeError: (when it runs) the queue is closed and empty.
         """
-        return self._element(self._op("QueueDequeue", [], name or f"{self.name}_Dequeue"))
+        return self._element(self._op("QueueDequeue", [], name or f"{self._short_name}_Dequeue"))
 
     def dequeue_many(self, n: Any, name: str | None = None) -> Any:
         """Tensors of ``n`` elements, along a new first axis, taken once there are as many.
@@ -114,32 +117,32 @@ class QueueBase:
             ShapeError: the queue was not told its shapes.
             OutOfRangeError: (when it runs) the queue is closed and has fewer.
         """
-        return self._element(self._op("QueueDequeueMany", [convert_to_tensor(n, int32)], name or f"{self.name}_DequeueMany"))
+        return self._element(self._op("QueueDequeueMany", [convert_to_tensor(n, int32)], name or f"{self._short_name}_DequeueMany"))
 
     def dequeue_up_to(self, n: Any, name: str | None = None) -> Any:
         """As `dequeue_many`, but of what is left in a closed queue at most ``n`` elements, at least one."""
-        return self._element(self._op("QueueDequeueUpTo", [convert_to_tensor(n, int32)], name or f"{self.name}_DequeueUpTo"))
+        return self._element(self._op("QueueDequeueUpTo", [convert_to_tensor(n, int32)], name or f"{self._short_name}_DequeueUpTo"))
 
     def close(self, cancel_pending_enqueues: bool = False, name: str | None = None) -> Operation:
         """An op that closes the queue: nothing more goes in, what is in it can be taken out. Who waits to put something in is cancelled in any case."""
-        return self._op("QueueClose", [], name or f"{self.name}_Close")
+        return self._op("QueueClose", [], name or f"{self._short_name}_Close")
 
     def reopen(self, name: str | None = None) -> Operation:
         """An op that empties the queue and opens it, if it was closed: for the next program on the same servers. TensorFlow has no such op."""
-        return self._op("QueueReopen", [], name or f"{self.name}_Reopen")
+        return self._op("QueueReopen", [], name or f"{self._short_name}_Reopen")
 
     def size(self, name: str | None = None) -> Tensor:
         """The number of elements, an int32 scalar."""
-        return self._op("QueueSize", [], name or f"{self.name}_Size").outputs[0]
+        return self._op("QueueSize", [], name or f"{self._short_name}_Size").outputs[0]
 
     def is_closed(self, name: str | None = None) -> Tensor:
         """Whether it is closed, a bool scalar."""
-        return self._op("QueueIsClosed", [], name or f"{self.name}_Is_Closed").outputs[0]
+        return self._op("QueueIsClosed", [], name or f"{self._short_name}_Is_Closed").outputs[0]
 
     def _op(self, type: str, inputs: list[Tensor], name: str) -> Operation:
         graph = self.queue_ref.graph
         with graph.as_default(), graph.colocate_with(self.queue_ref):
-            return apply_op(type, inputs, name, **self._attrs)
+            return apply_op(type, inputs, name, **self.attrs)
 
     def _values(self, vals: Any) -> list[Tensor]:
         if self.names is not None:

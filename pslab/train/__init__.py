@@ -12,6 +12,10 @@ _MODULES = {
     "pslab.checkpoint.state": (
         "CheckpointState checkpoint_exists get_checkpoint_mtimes get_checkpoint_state latest_checkpoint update_checkpoint_state"
     ),
+    "pslab.data.batching": "batch batch_join shuffle_batch shuffle_batch_join",
+    "pslab.data.example_proto": "BytesList Example Feature Features FloatList Int64List",
+    "pslab.data.file_ops": "match_filenames_once",
+    "pslab.data.input_producers": "input_producer limit_epochs range_input_producer slice_input_producer string_input_producer",
     "pslab.optim.decay": "exponential_decay piecewise_constant polynomial_decay",
     "pslab.optim.global_step": "create_global_step get_global_step get_or_create_global_step global_step",
     "pslab.optim.moving_average": "ExponentialMovingAverage",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, Protocol
 
-from pslab.data.datasets import Dataset
+from pslab.data.partitions import DataSource
 from pslab.errors import PslabError, UnavailableError
 from pslab.trace.recorder import Records
 from pslab.train.history import History
@@ -65,14 +65,14 @@ class Crew:
         UsageError: the model cannot be built or trained.
     """
 
-    def __init__(self, cluster: Tasks, dataset: Dataset, model: Model, batch_size: int, data_seed: int) -> None:
+    def __init__(self, cluster: Tasks, dataset: DataSource, model: Model, batch_size: int, data_seed: int) -> None:
         self._cluster = cluster
         self._id = secrets.token_hex(4)
         self._dataset = dataset
         self._model = model
         self._batch_size = batch_size
         self._data_seed = data_seed
-        self.features = Features.of(dataset.x_train, dataset.y_train)
+        self.features = Features.of(*dataset.sample)
         self.metric_names = tuple(try_out(model, self.features).metrics)
         self.strategies: list[Strategy] = []
         self.active = False
@@ -109,8 +109,7 @@ class Crew:
 
     def set_up(self) -> None:
         """Give the tasks their data, and the chief its model."""
-        data = {"x": self._dataset.x_train, "y": self._dataset.y_train}
-        self._cluster.call_all("load", tasks=self._drivers(), **data, metrics=self.metric_names)
+        self._cluster.call_all("load", tasks=self._drivers(), data=self._dataset.for_tasks(), metrics=self.metric_names)
         self._cluster.call(CHIEF, "model", job=self.job(Strategy()))
 
     def wait_for_all(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from pslab.data.datasets import Dataset
+from pslab.data.partitions import DataSource
 from pslab.graph.graph import Graph
 from pslab.graph.operation import Operation
 from pslab.graph.partition import partition, prune
@@ -19,9 +19,9 @@ from pslab.train.replica import build_replica
 from pslab.train.strategy import Replication, Strategy, Sync
 
 
-def sketch(model: Model, dataset: Dataset, strategy: Strategy, ps: int, workers: int) -> Job:
+def sketch(model: Model, dataset: DataSource, strategy: Strategy, ps: int, workers: int) -> Job:
     """A job that is not to be run."""
-    return Job(model, Features.of(dataset.x_train, dataset.y_train), ps, workers, strategy, "sketch", 0, 64, 0, 0)
+    return Job(model, Features.of(*dataset.sample), ps, workers, strategy, "sketch", 0, 64, 0, 0)
 
 
 class PlannedStep(NamedTuple):

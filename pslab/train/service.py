@@ -6,9 +6,8 @@ import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from pslab.data.batches import Batches
+from pslab.data.partitions import Share
 from pslab.errors import FailedPreconditionError
 from pslab.execution.arrays import gpu_memory
 from pslab.graph.ops.random import GENERATORS
@@ -68,7 +67,7 @@ class TaskService:
         self.address = self._server.address.to_string()
         publish(self.address, self._server)
         self._lock = threading.Lock()
-        self._data: tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]] | None = None
+        self._data: Share | None = None
         self._loops: list[Loop] = []
         self._sessions: list[Session] = []
         self._recorder = Recorder(step_dtype(), RECORDS)
@@ -88,9 +87,9 @@ class TaskService:
 
     # Training
 
-    def load(self, x: np.ndarray[Any, Any], y: np.ndarray[Any, Any], metrics: tuple[str, ...]) -> None:
-        """Keep the training examples that this task's loops take batches from, and make room for the records of a model with these metrics."""
-        self._data = (x, y)
+    def load(self, data: Share, metrics: tuple[str, ...]) -> None:
+        """Keep the data that this task's loops take batches from, and make room for the records of a model with these metrics."""
+        self._data = data
         if self._recorder.dtype != step_dtype(metrics):
             self._recorder = Recorder(step_dtype(metrics), RECORDS)
 
@@ -151,7 +150,7 @@ class TaskService:
     def _batches(self, job: Job, worker: int) -> Batches:
         if self._data is None:
             raise FailedPreconditionError(f"{self._name} has no data to train on")
-        batches = Batches(*self._data, job.batch_size, job.data_seed, worker, job.workers)
+        batches = self._data.batches(job.batch_size, job.data_seed, worker, job.workers)
         batches.seek(job.first_step)
         return batches
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from pslab.data.datasets import Dataset
+from pslab.data.partitions import DataSource
 from pslab.errors import CancelledError, DeadlineExceededError, FailedPreconditionError, OpError, PslabError, UnavailableError, UsageError
 from pslab.trace.recorder import Records
 from pslab.train.crew import LOST_PATIENCE_S, PATIENCE_S, Crew, Tasks
@@ -46,7 +46,7 @@ class Trainer:
     """
 
     def __init__(
-        self, cluster: Tasks, dataset: Dataset, model: Model, strategy: Strategy | None = None, batch_size: int = 64, data_seed: int = 0
+        self, cluster: Tasks, dataset: DataSource, model: Model, strategy: Strategy | None = None, batch_size: int = 64, data_seed: int = 0
     ) -> None:
         self._strategy = strategy if strategy is not None else Strategy()
         self._strategy.check(cluster.workers)
@@ -376,10 +376,11 @@ class Trainer:
             self._set_state("failed", f"{error.message}; {lost.message}")
 
 
-def _batch_size(batch_size: int, workers: int, dataset: Dataset) -> int:
+def _batch_size(batch_size: int, workers: int, dataset: DataSource) -> int:
     if batch_size < 1:
         raise UsageError(f"batch_size must be at least 1, found {batch_size}")
-    most = len(dataset.x_train) // workers
-    if batch_size > most:
-        raise UsageError(f"{workers} workers with batches of {batch_size} need more than the {len(dataset.x_train)} examples", f"at most {most}")
+    if dataset.examples is not None and batch_size * workers > dataset.examples:
+        raise UsageError(
+            f"{workers} workers with batches of {batch_size} need more than the {dataset.examples} examples", f"at most {dataset.examples // workers}"
+        )
     return batch_size

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import pslab as tf
 from pslab import errors
+from pslab.graph.node import pack, unpack
 from pslab.graph.partition import partition, prune
 from pslab.graph.placement import describe, place
 from pslab.graph.plan import Partition, StepPlan
@@ -118,6 +119,11 @@ def test_a_plan_can_be_printed_and_travels(graph) -> None:
         again = Partition.unpack(part.pack())
         assert again.pack() == part.pack()
         assert (again.task, again.master, again.fetches) == (part.task, "worker:0", part.fetches)
+
+
+def test_strings_travel_as_they_are() -> None:
+    value = np.array(["text", b"\xff bytes"], object)
+    assert unpack(pack(value)).tolist() == value.tolist()
 
 
 @given(st.binary(max_size=200))

@@ -27,7 +27,7 @@ def _infer_gather(op: Operation) -> infer.Inferred:
 def _gather(xp: Any, x: Any, indices: Any, *, axis: int) -> Any:
     if indices.size and (indices.min() < 0 or indices.max() >= x.shape[axis]):
         raise InvalidArgumentError(f"indices from {indices.min()} to {indices.max()} are outside axis {axis}, which has {x.shape[axis]}")
-    return x.take(indices, axis)
+    return xp.asarray(x.take(indices, axis), x.dtype)  # of one string, too, an array
 
 
 def _gather_gradient(op: Operation, g: Tensor) -> list[Tensor | None]:

@@ -191,7 +191,7 @@ def _infer_unpack(op: Operation) -> infer.Inferred:
 def _unpack(xp: Any, x: Any, *, num: int, axis: int) -> Any:
     if x.shape[axis] != num:
         raise ValueError(f"axis {axis} has {x.shape[axis]}, not {num}")
-    return _bare(tuple(xp.moveaxis(x, axis, 0)))
+    return _bare(tuple(xp.asarray(part, x.dtype) for part in xp.moveaxis(x, axis, 0)))  # of strings, too, arrays
 
 
 def _pack_gradient(op: Operation, g: Tensor) -> list[Tensor]:

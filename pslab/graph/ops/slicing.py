@@ -71,7 +71,7 @@ def _slice_grad(xp: Any, g: Any, like: Any, *, key: Sequence[Item]) -> Any:
 
 
 def _strided_slice(xp: Any, x: Any, *, key: Sequence[Item]) -> Any:
-    return x[_numpy_key(key)]
+    return xp.asarray(x[_numpy_key(key)], x.dtype)  # of one string, too, an array
 
 
 register("StridedSlice", infer=_infer_slice, kernel=_strided_slice, gradient=_slice_gradient, view=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pslab.errors import InvalidArgumentError, ShapeError
+from pslab.errors import InvalidArgumentError, OutOfRangeError, ShapeError
 from pslab.graph.dtypes import as_dtype, bool_
 from pslab.graph.operation import Operation
 from pslab.graph.ops import infer
@@ -51,6 +51,14 @@ def _assign_sub(state: Any, name: str, xp: Any, delta: Any, *, variable: str, dt
     return state.variables.assign(variable, state.variables.read(variable) - delta)
 
 
+def _count_up_to(state: Any, name: str, xp: Any, *, variable: str, dtype: str, shape: Any, limit: int) -> Any:
+    value = state.variables.read(variable)
+    if value >= limit:
+        raise OutOfRangeError(f"variable {variable!r} has reached its limit of {limit}")
+    state.variables.assign(variable, value + xp.ones((), value.dtype))
+    return value
+
+
 def _is_initialized(state: Any, name: str, xp: Any, *, variable: str, dtype: str, shape: Any) -> Any:
     return xp.asarray(variable in state.variables)
 
@@ -60,4 +68,5 @@ register("ReadVariable", infer=_infer_variable, kernel=_read, gradient=not_diffe
 register("Assign", infer=_infer_update, kernel=_assign, gradient=not_differentiable, stateful=True, signals=True)
 register("AssignAdd", infer=_infer_update, kernel=_assign_add, gradient=not_differentiable, stateful=True, signals=True)
 register("AssignSub", infer=_infer_update, kernel=_assign_sub, gradient=not_differentiable, stateful=True, signals=True)
+register("CountUpTo", infer=_infer_variable, kernel=_count_up_to, gradient=not_differentiable, stateful=True, signals=True)
 register("IsVariableInitialized", infer=lambda op: [(bool_, scalar())], kernel=_is_initialized, gradient=not_differentiable, stateful=True)

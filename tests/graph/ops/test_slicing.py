@@ -10,6 +10,8 @@ from pslab.errors import InvalidArgumentError, ShapeError
 from pslab.graph.gradients import gradients
 from pslab.graph.graph import Graph
 from pslab.graph.ops import slicing
+from pslab.graph.ops.gathering import gather
+from pslab.graph.ops.joining import unstack
 from pslab.graph.ops.sources import constant, placeholder
 from pslab.testing.gradcheck import evaluate
 
@@ -90,3 +92,9 @@ def test_pad(value):
         slicing.pad([1.0], [[1, 1]], "REFLECT")
     with pytest.raises(ShapeError, match="pairs of known numbers"):
         slicing.pad([1.0], [[1, -1]])
+
+
+def test_one_string_of_many(graph):
+    strings = constant(["a", "b"])
+    first, second = unstack(strings)
+    assert [v.tolist() for v in evaluate([strings[0], gather(strings, 1), first, second])] == ["a", "b", "a", "b"]

@@ -3,10 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pslab.errors import FailedPreconditionError, ShapeError
+from pslab.errors import FailedPreconditionError, GraphError, OutOfRangeError, ShapeError
 from pslab.graph.build import apply_one
 from pslab.graph.ops.sources import placeholder
-from pslab.graph.variables import Variable, assign, assign_add, assign_sub, is_variable_initialized
+from pslab.graph.variables import Variable, assign, assign_add, assign_sub, count_up_to, is_variable_initialized
 from pslab.runtime.task import Task
 from pslab.testing.one_task import run
 
@@ -82,3 +82,20 @@ def test_a_variable_that_another_program_made_in_another_shape_is_told():
     with tf.Graph().as_default(), tf.Session(server.target) as sess:
         assert sess.run(tf.Variable(tf.placeholder(tf.float64), validate_shape=False, name="w")).shape == (3, 2)
     server.close()
+
+
+def test_counting_up_gives_the_value_before_and_ends(graph, task):
+    counter = Variable(np.int64(5), trainable=False, name="counter")
+    run(task, counter.initializer)
+    up = counter.count_up_to(7)
+    assert [int(run(task, up)) for _ in range(2)] == [5, 6]
+    assert run(task, counter).dtype == np.int64
+    with pytest.raises(OutOfRangeError, match="variable 'counter' has reached its limit of 7"):
+        run(task, up)
+    assert run(task, counter) == 7
+
+
+def test_only_an_integer_scalar_counts(graph):
+    for value in (1.0, [1, 2]):
+        with pytest.raises(GraphError, match="only an integer scalar counts"):
+            count_up_to(Variable(value), 3)
