@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import pslab as tf
 from pslab import errors
-from pslab.graph.node import pack, unpack
+from pslab.graph.packing import pack, unpack
 from pslab.graph.partition import partition, prune
 from pslab.graph.placement import describe, place
 from pslab.graph.plan import Partition, StepPlan
