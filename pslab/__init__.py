@@ -61,8 +61,8 @@ _MODULES = {
     "pslab.graph.shape": "Dimension TensorShape",
     "pslab.graph.tensor": "Tensor",
     "pslab.graph.variables": (
-        "Variable assign assign_add assign_sub count_up_to global_variables global_variables_initializer is_variable_initialized local_variables local_variables_initializer"
-        " trainable_variables variables_initializer"
+        "Variable assign assign_add assign_sub count_up_to global_variables global_variables_initializer is_variable_initialized local_variables"
+        " local_variables_initializer trainable_variables variables_initializer"
     ),
     "pslab.queues.queue": "FIFOQueue PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue",
     "pslab.runtime.config": "ConfigProto GPUOptions",

@@ -21,7 +21,8 @@ QUEUES = "queue/"
 
 
 def _orders(kind: str, seed: int | None) -> Order:
-    return {"fifo": FirstInFirstOut, "random": lambda: Shuffled(seed), "priority": ByPriority}[kind]()
+    makers: dict[str, Callable[[], Order]] = {"fifo": FirstInFirstOut, "random": lambda: Shuffled(seed), "priority": ByPriority}
+    return makers[kind]()
 
 
 def queue_of(state: Any, *, queue: str, kind: str, capacity: int, min_after_dequeue: int, seed: int | None, dtypes: Any, shapes: Any) -> Queue:
@@ -49,18 +50,20 @@ def _checked(values: tuple[Any, ...], shapes: Any, batched: bool) -> None:
 def _stacked(elements: list[Element], kept: int, pads: bool, dtypes: Any, shapes: Any) -> tuple[Any, ...] | Any:
     """The components of many elements, each along a new first axis."""
     if not elements:
-        columns = [np.zeros((0, *TensorShape(s).as_list()), as_dtype(d).as_numpy_dtype) for s, d in zip(shapes, dtypes, strict=True)]
+        columns = [np.zeros((0, *TensorShape(s).as_tuple()), as_dtype(d).as_numpy_dtype) for s, d in zip(shapes, dtypes, strict=True)]
     else:
         columns = [_padded(parts) if pads else np.stack(parts) for parts in zip(*elements, strict=True)]
     return tuple(columns) if kept > 1 else columns[0]
 
 
 def _padded(parts: tuple[Any, ...]) -> Any:
-    """Parts of different shapes, each filled up with zeros to the greatest along every axis."""
+    """Parts of different shapes, each filled up with zeros, or empty strings, to the greatest along every axis."""
     shape = tuple(max(axes) for axes in zip(*(np.shape(p) for p in parts), strict=True))
-    padded = np.zeros((len(parts), *shape), np.asarray(parts[0]).dtype)
+    dtype = np.asarray(parts[0]).dtype
+    padded = np.full((len(parts), *shape), b"" if dtype.hasobject else 0, dtype)
     for index, part in enumerate(parts):
-        padded[(index, *(slice(0, n) for n in np.shape(part)))] = part
+        begin: tuple[Any, ...] = tuple(slice(0, n) for n in np.shape(part))
+        padded[(index, *begin)] = part
     return padded
 
 

@@ -244,6 +244,7 @@ UNRUNNABLE = {
     "NoOp": "has no output",
     "VariableV2": "reads what an Assign op has put in the task's state",
     "ReadVariable": "reads what an Assign op has put in the task's state",
+    "CountUpTo": "reads what an Assign op has put in the task's state",
     "IsVariableInitialized": "asks for the task's state",
 }
 """Op types without a case here, and why; they have tests of their own."""
