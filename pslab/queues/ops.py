@@ -58,9 +58,10 @@ def _stacked(elements: list[Element], kept: int, pads: bool, dtypes: Any, shapes
 
 
 def _padded(parts: tuple[np.ndarray[Any, Any], ...]) -> Any:
-    """Parts of different shapes, each filled up with zeros to the greatest along every axis."""
+    """Parts of different shapes, each filled up with zeros, or empty strings, to the greatest along every axis."""
     shape = tuple(max(axes) for axes in zip(*(np.shape(p) for p in parts), strict=True))
-    padded = np.zeros((len(parts), *shape), np.asarray(parts[0]).dtype)
+    dtype = np.asarray(parts[0]).dtype
+    padded = np.full((len(parts), *shape), b"" if dtype.hasobject else 0, dtype)
     for index, part in enumerate(parts):
         padded[index, ...][tuple(slice(0, n) for n in part.shape)] = part
     return padded

@@ -43,6 +43,12 @@ def test_filling_up():
     assert drain(padded) == [[[0, 1], [[0], [0]]], [[2, 3], [[0, 1, 0], [0, 1, 2]]]]
 
 
+def test_strings_are_filled_up_with_empty_ones():
+    n = numbers(2, dtype=tf.int32)
+    words = tf.as_string(tf.range(n + 1))
+    assert drain(tf.train.batch([words], 2, dynamic_pad=True)) == [[[[b"0", b""], [b"0", b"1"]]]]
+
+
 def test_shuffling_loses_nothing_and_keeps_components_together():
     n = numbers(50, epochs=2)
     batches = drain(tf.train.shuffle_batch([n, n + 100], 10, capacity=60, min_after_dequeue=20, num_threads=3, seed=3))

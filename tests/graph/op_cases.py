@@ -294,6 +294,7 @@ UNRUNNABLE = {
     "NoOp": "has no output",
     "VariableV2": "reads what an Assign op has put in the task's state",
     "ReadVariable": "reads what an Assign op has put in the task's state",
+    "CountUpTo": "reads what an Assign op has put in the task's state",
     "IsVariableInitialized": "asks for the task's state",
     "ReportUninitialized": "is told of the task's state by its inputs",
 }
