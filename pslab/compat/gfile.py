@@ -9,7 +9,7 @@ from typing import Any
 
 import fsspec
 
-from pslab.errors import AlreadyExistsError, FailedPreconditionError, NotFoundError
+from pslab.errors import AlreadyExistsError, FailedPreconditionError, InvalidArgumentError, NotFoundError, PermissionDeniedError
 
 __all__ = [
     "Copy",
@@ -49,7 +49,7 @@ class FileStatistics:
 def Exists(filename: Any) -> bool:  # noqa: N802
     """Whether there is a file or directory of this name."""
     system, path = _at(filename)
-    return bool(system.exists(path))
+    return bool(filename) and bool(system.exists(path))
 
 
 def IsDirectory(dirname: Any) -> bool:  # noqa: N802
@@ -62,24 +62,24 @@ def MakeDirs(dirname: Any) -> None:  # noqa: N802
     """Make a directory, with those above it. It may exist.
 
     Raises:
-        AlreadyExistsError: a file of this name exists.
+        FailedPreconditionError: it, or one above it, is a file.
     """
     system, path = _at(dirname)
-    if system.isfile(path):
-        raise AlreadyExistsError(f"{dirname} is a file, so it cannot be made a directory")
+    for above in _ancestry(system, path):
+        if system.isfile(above):
+            raise FailedPreconditionError(f"{dirname} cannot be made: {above} is a file, not a directory")
     system.makedirs(path, exist_ok=True)
 
 
 def MkDir(dirname: Any) -> None:  # noqa: N802
-    """Make a directory.
+    """Make a directory. It may exist.
 
     Raises:
-        AlreadyExistsError: it exists.
-        NotFoundError: the directory above it does not.
+        NotFoundError: the directory above it does not exist.
     """
     system, path = _at(dirname)
     if system.exists(path):
-        raise AlreadyExistsError(f"{dirname} exists already")
+        return
     if not system.exists(system._parent(path)):
         raise NotFoundError(f"{dirname} cannot be made: {system._parent(path)} does not exist", "MakeDirs makes both")
     system.mkdir(path, create_parents=False)
@@ -108,20 +108,21 @@ def Remove(filename: Any) -> None:  # noqa: N802
 
     Raises:
         NotFoundError: there is no such file.
+        FailedPreconditionError: it is a directory.
     """
     system, path = _file(filename)
     system.rm_file(path)
 
 
 def DeleteRecursively(dirname: Any) -> None:  # noqa: N802
-    """Delete a directory and all that is in it.
+    """Delete a directory and all that is in it, or a file.
 
     Raises:
-        NotFoundError: there is no such directory.
+        NotFoundError: there is neither.
     """
     system, path = _at(dirname)
-    if not system.isdir(path):
-        raise NotFoundError(f"there is no directory {dirname}")
+    if not system.exists(path):
+        raise NotFoundError(f"there is no {dirname}")
     system.rm(path, recursive=True)
 
 
@@ -129,12 +130,13 @@ def Copy(oldpath: Any, newpath: Any, overwrite: bool = False) -> None:  # noqa: 
     """Copy a file, across file systems too.
 
     Raises:
-        NotFoundError: ``oldpath`` is no file.
+        NotFoundError: there is no ``oldpath``, or the directory of ``newpath`` does not exist.
         AlreadyExistsError: ``newpath`` exists and is not to be overwritten.
+        FailedPreconditionError: one of them is a directory.
     """
     _file(oldpath)
     _vacant(newpath, overwrite)
-    with fsspec.open(os.fspath(oldpath), "rb") as source, fsspec.open(os.fspath(newpath), "wb") as target:
+    with GFile(oldpath, "rb") as source, GFile(newpath, "wb") as target:
         while block := source.read(1 << 20):
             target.write(block)
 
@@ -179,39 +181,50 @@ class GFile:
 
     Args:
         name: path or URL.
-        mode: as for ``open``: ``"r"``, ``"rb"``, ``"w"``, ``"a"``, …
+        mode: as for ``open``: ``"r"``, ``"w"``, ``"a"``, with a ``"b"`` for bytes in place of text, with a ``"+"`` for both ways.
 
     Raises:
+        InvalidArgumentError: an unknown mode.
         NotFoundError: it is to be read and is not there, or the directory it is to be written in is not.
         FailedPreconditionError: it is a directory.
     """
 
     def __init__(self, name: Any, mode: str = "r") -> None:
+        if mode.replace("b", "") not in ("r", "w", "a", "r+", "w+", "a+"):
+            raise InvalidArgumentError(f"a file is opened to read (r), to write (w) or to append (a), found mode {mode!r}")
         self.name = os.fspath(name)
         self.mode = mode
         system, path = _at(name)
         if system.isdir(path):
             raise FailedPreconditionError(f"{name} is a directory")
         try:
-            self._file = fsspec.open(self.name, mode, encoding=None if "b" in mode else "utf-8").open()
+            self._file = system.open(path, mode, **({} if "b" in mode else {"encoding": "utf-8"}))
         except FileNotFoundError:
             raise NotFoundError(f"{name} cannot be opened: there is no such file or directory") from None
 
     def read(self, n: int = -1) -> Any:
-        """The next ``n`` bytes or characters; all that are left if negative."""
-        return self._file.read(n)
+        """The next ``n`` bytes or characters; all that are left if negative.
+
+        Raises:
+            PermissionDeniedError: it was opened to be written.
+        """
+        return self._opened_to("read", "r+").read(n)
 
     def readline(self) -> Any:
         """The next line."""
-        return self._file.readline()
+        return self._opened_to("read", "r+").readline()
 
     def readlines(self) -> list[Any]:
         """The lines that are left."""
-        return list(self._file.readlines())
+        return list(self._opened_to("read", "r+").readlines())
 
     def write(self, file_content: Any) -> None:
-        """Append to what was written."""
-        self._file.write(file_content)
+        """Append to what was written. Text becomes UTF-8 where bytes are asked for.
+
+        Raises:
+            PermissionDeniedError: it was opened to be read.
+        """
+        self._opened_to("write", "wa+").write(file_content.encode() if "b" in self.mode and isinstance(file_content, str) else file_content)
 
     def seek(self, offset: int, whence: int = 0) -> None:
         """Go to a place in the file."""
@@ -233,6 +246,11 @@ class GFile:
         """Close the file."""
         self._file.close()
 
+    def _opened_to(self, what: str, modes: str) -> Any:
+        if not set(modes) & set(self.mode):
+            raise PermissionDeniedError(f"{self.name} was opened with mode {self.mode!r}, not to {what}")
+        return self._file
+
     def __enter__(self) -> GFile:
         return self
 
@@ -252,8 +270,17 @@ def _at(name: Any) -> tuple[Any, str]:
     return system, path
 
 
+def _ancestry(system: Any, path: str) -> Iterator[str]:
+    """The path, and the directories above it up to the root."""
+    while path and path != system._parent(path):
+        yield path
+        path = system._parent(path)
+
+
 def _file(name: Any) -> tuple[Any, str]:
     system, path = _at(name)
+    if system.isdir(path):
+        raise FailedPreconditionError(f"{name} is a directory")
     if not system.isfile(path):
         raise NotFoundError(f"there is no file {name}")
     return system, path
