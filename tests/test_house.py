@@ -96,7 +96,7 @@ def test_every_magic_that_is_written_down_can_be_meant(name: str) -> None:
 
 def test_every_command_of_the_readme_can_be_meant() -> None:
     commands = re.findall(r"(?:^    |&& )pslab (.+)$", README, re.MULTILINE)
-    assert {c.split()[0] for c in commands} == {"demo", "lab"}
+    assert {c.split()[0] for c in commands} == {"demo", "lab", "run"}
     for command in commands:
         _parser().parse_args(shlex.split(command))
 

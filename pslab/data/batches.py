@@ -30,6 +30,8 @@ class Batches:
         shuffle: whether to shuffle; otherwise every epoch is in the given order.
 
     Attributes:
+        x: the examples.
+        y: the targets.
         step: the step whose batch comes next.
 
     Raises:
@@ -48,8 +50,8 @@ class Batches:
                 f"{shards} × a batch of {batch_size} is {batch_size * shards} examples, but there are {len(x)}",
                 f"a batch of at most {len(x) // shards}" if len(x) >= shards else "fewer workers, or more data",
             )
-        self._x = np.asarray(x)
-        self._y = np.asarray(y)
+        self.x = np.asarray(x)
+        self.y = np.asarray(y)
         self._batch_size = batch_size
         self._seed = seed
         self._shard = shard
@@ -63,9 +65,19 @@ class Batches:
         return self
 
     def __next__(self) -> tuple[Array, Array]:
+        chosen = self.next_rows()
+        return self.x.take(chosen, axis=0), self.y.take(chosen, axis=0)
+
+    def next_rows(self) -> Array:
+        """The rows of ``x`` and ``y`` that the next batch is made of, in place of the batch itself."""
         chosen = self._indices(self.step)
         self.step += 1
-        return self._x.take(chosen, axis=0), self._y.take(chosen, axis=0)
+        return chosen
+
+    def share(self) -> tuple[Array, Array]:
+        """Every so many-th example, so that no two shards have one in common, in an order that depends on the seed."""
+        rows = self._order_of(0)[self._shard :: self._shards]
+        return self.x[rows], self.y[rows]
 
     def seek(self, step: int) -> None:
         """Go on with the batch of ``step``.
@@ -79,14 +91,14 @@ class Batches:
 
     def _indices(self, step: int) -> Array:
         position = (step * self._shards + self._shard) * self._batch_size
-        epoch, first = divmod(position, len(self._x))
+        epoch, first = divmod(position, len(self.x))
         chosen = self._order_of(epoch)[first : first + self._batch_size]
         missing = self._batch_size - len(chosen)
         return np.concatenate([chosen, self._order_of(epoch + 1)[:missing]]) if missing else chosen
 
     def _order_of(self, epoch: int) -> Array:
         if epoch != self._epoch:
-            count = len(self._x)
+            count = len(self.x)
             self._order = np.random.default_rng([self._seed, epoch]).permutation(count) if self._shuffle else np.arange(count)
             self._epoch = epoch
         return self._order

@@ -21,6 +21,7 @@ from pslab.train.model import Build, Model
 from pslab.train.model_session import CHUNK
 from pslab.train.models import by_name
 from pslab.train.plans import evaluation_step, mode_plan, prediction_step
+from pslab.train.reading import Reading
 from pslab.train.strategy import Strategy, Update
 from pslab.train.trainer import Trainer
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     from pslab.graph.plan import StepPlan
     from pslab.trace.recorder import Records
+    from pslab.train.job import Job
 
 
 MOST = 2**20
@@ -53,6 +55,7 @@ class Lab:
         self._dataset: DataSource | None = None
         self._batch_size = 64
         self._data_seed = 0
+        self._reading = Reading.FEEDING
         self._model: Model | None = None
         self._model_name: str | Build = "mlp"
         self._model_options: dict[str, Any] = {}
@@ -84,7 +87,15 @@ class Lab:
     # What to train
 
     def data(
-        self, source: Any = "digits", targets: Any = None, *, label: Any = None, classes: int | None = None, batch_size: int = 64, seed: int = 0
+        self,
+        source: Any = "digits",
+        targets: Any = None,
+        *,
+        label: Any = None,
+        classes: int | None = None,
+        batch_size: int = 64,
+        seed: int = 0,
+        reading: Reading | str = Reading.FEEDING,
     ) -> DataSource:
         """Choose the data. A training that was begun on other data is given up.
 
@@ -96,10 +107,15 @@ class Lab:
             classes: of data in parts, how many classes there are; as many as the first part has if None.
             batch_size: examples per worker and step.
             seed: seed of the order of the examples.
+            reading: how examples come to the workers: ``"feeding"`` (from who drives the step), ``"files"`` (ops read a file of each worker's) or
+                ``"preloaded"`` (they lie in variables on each worker, and a step is told which rows to take).
 
         Raises:
-            UsageError: it is no data.
+            UsageError: it is no data, or there is no such way of reading.
         """
+        if reading not in list(Reading):
+            raise UsageError(f"there is no reading {reading!r}", f"one of: {', '.join(Reading)}")
+        way = Reading(reading)
         dataset = load(source, targets, label=label, classes=classes)
         if batch_size < 1 or (dataset.examples is not None and batch_size > dataset.examples):
             raise UsageError(f"batch_size must be from 1 to {dataset.examples or '…'}, the number of examples to train on; found {batch_size}")
@@ -107,7 +123,7 @@ class Lab:
             if self._model is not None:
                 _model(self._model_name, dataset, self._model_options)
             self._leave()
-            self._dataset, self._batch_size, self._data_seed = dataset, batch_size, seed
+            self._dataset, self._batch_size, self._data_seed, self._reading = dataset, batch_size, seed, way
             self._model = None
         return dataset
 
@@ -279,7 +295,7 @@ class Lab:
             UsageError: ``batch`` is less than 1.
         """
         room = self.cluster.room if self.cluster.running else Room(None, None)
-        job = self._job_or_sketch()
+        job = self._job_or_sketch().fed
         examples = self._the_dataset().examples
         most = MOST if examples is None else examples // job.workers
         return estimate(job, self._batch_size if batch is None else batch, self._data(), most, room)
@@ -324,7 +340,7 @@ class Lab:
                 dataset = self._the_dataset()
                 if self._model is None:
                     self._model = _model(self._model_name, dataset, self._model_options)
-                self._trainer = Trainer(cluster, dataset, self._model, self._strategy, self._batch_size, self._data_seed)
+                self._trainer = Trainer(cluster, dataset, self._model, self._strategy, self._batch_size, self._data_seed, self._reading)
             return self._trainer
 
     def _check_memory(self) -> Trainer:
@@ -356,7 +372,7 @@ class Lab:
         else:
             self._trainer.resize(scale, workers)
 
-    def _job_or_sketch(self) -> Any:
+    def _job_or_sketch(self) -> Job:
         from pslab.train.plans import sketch
 
         if self._trainer is not None:

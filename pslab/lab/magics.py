@@ -93,7 +93,9 @@ class PslabMagics(Magics):
             source = tuple(self._named(name, "array") for name in options.source)
         elif len(options.source) > 2:
             raise UsageError(f"data takes a name, or two arrays; found {' '.join(options.source)}", "%pslab data x y")
-        return self.lab.data(source, label=options.label, classes=options.classes, batch_size=options.batch, seed=options.seed)
+        return self.lab.data(
+            source, label=options.label, classes=options.classes, batch_size=options.batch, seed=options.seed, reading=options.reading
+        )
 
     def _model(self, options: argparse.Namespace) -> Shown:
         source = options.source

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 from pslab.errors import UsageError
 from pslab.train.model import OPTIMIZERS
+from pslab.train.reading import Reading
 from pslab.train.strategy import Replication
 
 
@@ -111,6 +112,7 @@ def build_parser() -> Parser:
     data.add_argument("source", nargs="+", metavar="NAME", help="digits, the names of two arrays, or the URL of files, such as s3://bucket/*.parquet")
     data.add_argument("--label", metavar="COLUMN", help="of files: the column of the targets")
     data.add_argument("--classes", type=count, metavar="N", help="of files: how many classes there are (as many as the first file has)")
+    data.add_argument("--reading", choices=[str(r) for r in Reading], default="feeding", help="how examples come to the workers (feeding)")
     data.add_argument("--batch", type=count, metavar="N", default=64, help="examples per worker and step (64)")
     data.add_argument("--seed", type=natural, metavar="N", default=0, help="seed of the order of the examples (0)")
     model = verbs.add_parser("model", help="choose the model: mlp, logistic, or a function of yours")

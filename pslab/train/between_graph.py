@@ -58,8 +58,8 @@ class ReplicaGraph:
 
     @property
     def feeds(self) -> list[Tensor]:
-        """What a step takes: examples, labels, the read step, the parameters."""
-        return [self.replica.tower.x, self.replica.tower.y, self.read_step, *self.replica.reads]
+        """What a step takes: what the source of its batches is fed, the read step, the parameters."""
+        return [*self.replica.tower.source.feeds, self.read_step, *self.replica.reads]
 
 
 def async_replica(job: Job, worker: int) -> ReplicaGraph:

@@ -14,6 +14,7 @@ from pslab.train.history import History
 from pslab.train.job import CHIEF, CLIENT, Job
 from pslab.train.loop import LoopStatus
 from pslab.train.model import Features, Model, try_out
+from pslab.train.reading import Reading
 from pslab.train.service import Progress
 from pslab.train.strategy import Replication, Strategy
 
@@ -52,6 +53,7 @@ class Crew:
         model: what to train; it is tried out at once.
         batch_size: examples per worker and step.
         data_seed: seed of the order of the examples.
+        reading: how examples come in.
 
     Attributes:
         features: what a batch looks like.
@@ -65,13 +67,14 @@ class Crew:
         UsageError: the model cannot be built or trained.
     """
 
-    def __init__(self, cluster: Tasks, dataset: DataSource, model: Model, batch_size: int, data_seed: int) -> None:
+    def __init__(self, cluster: Tasks, dataset: DataSource, model: Model, batch_size: int, data_seed: int, reading: Reading) -> None:
         self._cluster = cluster
         self._id = secrets.token_hex(4)
         self._dataset = dataset
         self._model = model
         self._batch_size = batch_size
         self._data_seed = data_seed
+        self._reading = reading
         self.features = Features.of(*dataset.sample)
         self.metric_names = tuple(try_out(model, self.features).metrics)
         self.strategies: list[Strategy] = []
@@ -98,6 +101,7 @@ class Crew:
             self._batch_size,
             self._data_seed,
             self.progress.global_step,
+            self._reading,
         )
 
     # What the tasks have
@@ -137,6 +141,7 @@ class Crew:
         self.pause()
         self._cluster.call(FIRST_PS, "begin", epoch_id=job.epoch_id, granted=step)
         try:
+            self._cluster.call_all("prepare", tasks=self._drivers()[:-1], job=job)
             if strategy.replication is Replication.IN_GRAPH:
                 self._cluster.call(CLIENT, "start", job=job)
             else:

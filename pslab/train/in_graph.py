@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from pslab.graph.clone import clone
 from pslab.graph.gradients import gradients
 from pslab.graph.ops.math import add_n, divide
-from pslab.graph.ops.sources import identity, placeholder
+from pslab.graph.ops.sources import identity
 from pslab.graph.tensor import Tensor
 from pslab.sync.claim_ops import claim, try_claim
 from pslab.train.divergence import squared_distances
 from pslab.train.job import Job
 from pslab.train.model import Tower
+from pslab.train.reading import source_of
 from pslab.train.replica import PS_0, Replica, build_replica, guarded, worker_device
 from pslab.train.staleness import staleness
 
@@ -40,8 +41,8 @@ class TowersStep:
 
     @property
     def feeds(self) -> list[Tensor]:
-        """Examples and labels, tower by tower."""
-        return [t for tower in self.towers for t in (tower.x, tower.y)]
+        """What the towers' sources are fed, tower by tower."""
+        return [t for tower in self.towers for t in tower.source.feeds]
 
 
 @dataclass(frozen=True)
@@ -86,12 +87,11 @@ def _tower(job: Job, first: Replica, worker: int) -> Replica:
     graph, tower = first.graph, first.tower
     names = [*tower.metrics, *tower.outputs]
     with graph.as_default(), graph.device(worker_device(worker)), graph.name_scope(f"tower_{worker}"):
-        x = placeholder(tower.x.dtype, tower.x.shape, name="x")
-        y = placeholder(tower.y.dtype, tower.y.shape, name="y")
-        loss, *named = clone([tower.loss, *tower.metrics.values(), *tower.outputs.values()], {tower.x: x, tower.y: y})
+        source = source_of(job, worker)
+        loss, *named = clone([tower.loss, *tower.metrics.values(), *tower.outputs.values()], {tower.x: source.x, tower.y: source.y})
         copies = dict(zip(names, named, strict=True))
         found = [g for g in gradients(loss, list(first.variables)) if g is not None]
-        copy = Tower(x, y, loss, {n: copies[n] for n in tower.metrics}, {n: copies[n] for n in tower.outputs})
+        copy = Tower(source, loss, {n: copies[n] for n in tower.metrics}, {n: copies[n] for n in tower.outputs})
         return replace(first, worker=worker, tower=copy, gradients=guarded(loss, found, worker))
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pslab.train.model import Features, Model
+from pslab.train.reading import Reading
 from pslab.train.strategy import Strategy
 
 
@@ -23,6 +24,7 @@ class Job:
         batch_size: examples per worker and step.
         data_seed: seed of the order of the examples.
         first_step: the global step at which the epoch begins; it sets the place in the data.
+        reading: how examples come in.
     """
 
     model: Model
@@ -35,6 +37,12 @@ class Job:
     batch_size: int
     data_seed: int
     first_step: int
+    reading: Reading = Reading.FEEDING
+
+    @property
+    def fed(self) -> Job:
+        """The same with examples that are fed: a model at rest takes what it is given."""
+        return replace(self, reading=Reading.FEEDING)
 
     @property
     def epoch_id(self) -> str:

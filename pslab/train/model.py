@@ -11,7 +11,6 @@ import numpy as np
 from pslab.errors import UsageError
 from pslab.graph.graph import Graph
 from pslab.graph.ops.random import set_random_seed
-from pslab.graph.ops.sources import placeholder
 from pslab.graph.tensor import Tensor
 from pslab.graph.variables import trainable_variables
 from pslab.optim.optimizer import (
@@ -23,6 +22,7 @@ from pslab.optim.optimizer import (
     RMSPropOptimizer,
 )
 from pslab.trace.records import step_dtype
+from pslab.train.reading import Source, fed
 
 Build = Callable[[Tensor, Tensor], tuple[Tensor, Mapping[str, Tensor]]]
 
@@ -98,31 +98,37 @@ class Tower:
     """A model that was built into a graph.
 
     Attributes:
-        x: placeholder of a batch of examples.
-        y: placeholder of their labels.
+        source: where its batches come from.
         loss: scalar.
         metrics: scalars by name.
         outputs: tensors with a batch dimension, by name.
     """
 
-    x: Tensor
-    y: Tensor
+    source: Source
     loss: Tensor
     metrics: Mapping[str, Tensor]
     outputs: Mapping[str, Tensor]
 
+    @property
+    def x(self) -> Tensor:
+        """A batch of examples."""
+        return self.source.x
 
-def build_tower(model: Model, features: Features) -> Tower:
-    """Build ``model`` into the default graph.
+    @property
+    def y(self) -> Tensor:
+        """Their labels."""
+        return self.source.y
+
+
+def build_tower(model: Model, source: Source) -> Tower:
+    """Build ``model`` into the default graph, on the batches of ``source``.
 
     Raises:
         UsageError: the model's function does not return what it should.
     """
-    x = placeholder(np.dtype(features.x_dtype), [None, *features.x_shape], name="x")
-    y = placeholder(np.dtype(features.y_dtype), [None, *features.y_shape], name="y")
-    loss, named = _checked(model, model.build(x, y))
+    loss, named = _checked(model, model.build(source.x, source.y))
     metrics = {name: t for name, t in named.items() if t.shape.ndims == 0}
-    return Tower(x, y, loss, metrics, {name: t for name, t in named.items() if name not in metrics})
+    return Tower(source, loss, metrics, {name: t for name, t in named.items() if name not in metrics})
 
 
 def try_out(model: Model, features: Features) -> Tower:
@@ -134,7 +140,7 @@ def try_out(model: Model, features: Features) -> Tower:
     graph = Graph()
     with graph.as_default():
         set_random_seed(model.seed)
-        tower = build_tower(model, features)
+        tower = build_tower(model, fed(features))
         if not trainable_variables():
             raise UsageError(f"model {model.name!r} has no variables to train", "make them with pslab.Variable(initial_value)")
         model.make_optimizer().minimize(tower.loss)

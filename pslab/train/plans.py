@@ -77,13 +77,13 @@ def chief_step(job: Job) -> PlannedStep:
 
 def evaluation_step(job: Job) -> PlannedStep:
     """A step of testing: the loss and the metrics of a batch."""
-    tower = build_replica(job, 0).tower
+    tower = build_replica(job.fed, 0).tower
     return _plan(job, CHIEF, [tower.loss, *tower.metrics.values()], [tower.x, tower.y])
 
 
 def prediction_step(job: Job) -> PlannedStep:
     """A step of predicting: the outputs for a batch."""
-    tower = build_replica(job, 0).tower
+    tower = build_replica(job.fed, 0).tower
     return _plan(job, CHIEF, list(tower.outputs.values()) or [tower.loss], [tower.x] if tower.outputs else [tower.x, tower.y])
 
 

@@ -20,6 +20,7 @@ from pslab.optim.optimizer import Optimizer
 from pslab.train.device_setter import replica_device_setter
 from pslab.train.job import Job
 from pslab.train.model import Tower, build_tower
+from pslab.train.reading import source_of
 
 PS_0 = "/job:ps/task:0"
 """Where the global step lives, and what belongs to it."""
@@ -83,7 +84,9 @@ def build_replica(job: Job, worker: int) -> Replica:
         with graph.device(PS_0):
             global_step = create_global_step()
         with graph.device(replica_device_setter(ps_tasks=job.ps, worker_device=worker_device(worker))):
-            tower = build_tower(job.model, job.features)
+            with graph.device(worker_device(worker)):
+                source = source_of(job, worker)
+            tower = build_tower(job.model, source)
             optimizer = job.model.make_optimizer()
             pairs = [(g, v) for g, v in optimizer.compute_gradients(tower.loss) if g is not None]
             if not pairs:

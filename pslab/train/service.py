@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from pslab.data.batches import Batches
 from pslab.data.partitions import Share
+from pslab.data.reader_ops import READERS
 from pslab.errors import FailedPreconditionError
 from pslab.execution.arrays import gpu_memory
 from pslab.graph.ops.random import GENERATORS
+from pslab.queues.ops import QUEUES as INPUT_QUEUES
 from pslab.runtime.session import Session
 from pslab.runtime.targets import publish, withdraw
 from pslab.runtime.task_server import TaskServer
@@ -22,6 +25,7 @@ from pslab.train import between_graph, in_graph
 from pslab.train.job import CHIEF, CLIENT, Job
 from pslab.train.loop import Loop, LoopStatus
 from pslab.train.model_session import ModelSession
+from pslab.train.reading import Reading, resources_of, write_share
 from pslab.train.strategy import Replication, Sync
 from pslab.train.turns import ChiefTurn, ReplicaTurn, StepRecorder, TowersTurn
 
@@ -72,6 +76,8 @@ class TaskService:
         self._sessions: list[Session] = []
         self._recorder = Recorder(step_dtype(), RECORDS)
         self._model: ModelSession | None = None
+        self._reading = ""
+        self._share: Path | None = None
 
     def close(self) -> None:
         """End the loops and stop serving."""
@@ -97,6 +103,13 @@ class TaskService:
         """Forget the step records, and let random sequences begin anew."""
         self._recorder = Recorder(self._recorder.dtype, RECORDS)
         self._server.task.drop_resources(GENERATORS)
+
+    def prepare(self, job: Job) -> None:
+        """Write the file that this worker's examples are to be read from, where the job reads from files."""
+        index = int(self._name.partition(":")[2])
+        self._reading = resources_of(job.epoch_id)
+        if job.reading is Reading.FILES:
+            self._share = write_share(job, index, self._batches(job, index))
 
     def start(self, job: Job) -> None:
         """Build this task's part of the job, and begin its loops.
@@ -168,6 +181,20 @@ class TaskService:
                 loop.stop(patience)
             self._loops = []
             self._close_sessions()
+            self._forget_what_was_read()
+
+    def _forget_what_was_read(self) -> None:
+        """The file, readers and queues of an epoch that read from files; the variables of one that had its examples preloaded."""
+        share, self._share = self._share, None
+        if share is not None:
+            share.unlink(missing_ok=True)
+        if self._reading:
+            task = self._server.task
+            for kind in (READERS, INPUT_QUEUES):
+                task.drop_resources(kind + self._reading)
+            with task.monitor:
+                for name in [n for n in task.variables if n.startswith(self._reading)]:
+                    task.variables.discard(name)
 
     def _close_sessions(self) -> None:
         for session in self._sessions:
@@ -223,7 +250,7 @@ class TaskService:
         self._tasks[:] = job.task_names
         if self._model is not None:
             self._model.close()
-        self._model = ModelSession(job, self.address)
+        self._model = ModelSession(job.fed, self.address)
 
     def ask(self, method: str, **arguments: Any) -> Any:
         """Call a method of the `ModelSession`.

@@ -20,6 +20,7 @@ from pslab.train.job import Job
 from pslab.train.loop import LoopStatus
 from pslab.train.model import Model
 from pslab.train.model_session import CHUNK
+from pslab.train.reading import Reading
 from pslab.train.strategy import Strategy
 from pslab.train.trainer_status import TrainerStatus
 
@@ -40,19 +41,27 @@ class Trainer:
         strategy: the mode to begin with.
         batch_size: examples per worker and step.
         data_seed: seed of the order of the examples.
+        reading: how examples come in.
 
     Raises:
         UsageError: the model cannot be built or trained, or a number does not fit.
     """
 
     def __init__(
-        self, cluster: Tasks, dataset: DataSource, model: Model, strategy: Strategy | None = None, batch_size: int = 64, data_seed: int = 0
+        self,
+        cluster: Tasks,
+        dataset: DataSource,
+        model: Model,
+        strategy: Strategy | None = None,
+        batch_size: int = 64,
+        data_seed: int = 0,
+        reading: Reading = Reading.FEEDING,
     ) -> None:
         self._strategy = strategy if strategy is not None else Strategy()
         self._strategy.check(cluster.workers)
         self._dataset = dataset
         self._batch_size = batch_size
-        self._crew = Crew(cluster, dataset, model, _batch_size(batch_size, cluster.workers, dataset), data_seed)
+        self._crew = Crew(cluster, dataset, model, _batch_size(batch_size, cluster.workers, dataset), data_seed, reading)
         self._lock = threading.RLock()
         self._changed = threading.Condition()
         self._state, self._message = "idle", ""

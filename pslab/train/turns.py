@@ -17,6 +17,7 @@ from pslab.train.between_graph import ChiefGraph, ReplicaGraph
 from pslab.train.divergence import relative_distance
 from pslab.train.in_graph import TowersGraph, TowersStep
 from pslab.train.observer import Observer
+from pslab.train.reading import prepare
 
 _NS = 1e-9
 
@@ -85,6 +86,8 @@ class ReplicaTurn:
         self._records = records
         self._task = task
         tower = graph.replica.tower
+        self._take = tower.source.take
+        prepare(tower.source, session, batches)
         granted = [] if graph.granted is None else [graph.granted]
         self._metrics = len(tower.metrics)
         self._parameters = len(graph.next_parameters)
@@ -109,10 +112,10 @@ class ReplicaTurn:
 
     def take(self) -> bool:
         """One step."""
-        x, y = next(self._batches)
+        batch = self._take(self._batches)
         began = perf_counter()
         observed = self._observer.due(began)
-        result = (self._observed if observed else self._plain).run((x, y, self._read_step, *self._held))
+        result = (self._observed if observed else self._plain).run((*batch, self._read_step, *self._held))
         stale, next_step, paused, loss, *rest = result.values
         metrics, self._held = rest[: self._metrics], rest[self._metrics : self._metrics + self._parameters]
         divergence = relative_distance(result.values[self._fetched :]) if observed else np.nan
@@ -157,6 +160,9 @@ class TowersTurn:
         self._batches = batches
         self._records = records
         self._workers = step.workers
+        self._takes = [tower.source.take for tower in step.towers]
+        for tower, own in zip(step.towers, batches, strict=True):
+            prepare(tower.source, session, own)
         self._metrics = len(step.towers[0].metrics)
         values = [t for tower in step.towers for t in (tower.loss, *tower.metrics.values())]
         fetches: list[Tensor] = [step.staleness, step.next_step, step.granted, *values]
@@ -175,7 +181,7 @@ class TowersTurn:
 
     def take(self) -> bool:
         """One step of the towers."""
-        feeds = [array for batches in self._batches for array in next(batches)]
+        feeds = [array for take, batches in zip(self._takes, self._batches, strict=True) for array in take(batches)]
         began = perf_counter()
         observed = self._observer.due(began)
         result = (self._observed if observed else self._plain).run(feeds)
