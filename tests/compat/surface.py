@@ -106,7 +106,10 @@ NAMES: dict[str, str] = {
     "tf.train.ClusterSpec": "",
     "tf.train.ExponentialMovingAverage": "name",
     "tf.train.GradientDescentOptimizer": "learning_rate",
-    "tf.train.MonitoredTrainingSession": "master is_chief hooks checkpoint_dir config save_checkpoint_secs scaffold stop_grace_period_secs chief_only_hooks save_summaries_steps save_summaries_secs max_wait_secs",
+    "tf.train.MonitoredTrainingSession": (
+        "master is_chief hooks checkpoint_dir config save_checkpoint_secs scaffold stop_grace_period_secs chief_only_hooks save_summaries_steps"
+        " save_summaries_secs max_wait_secs"
+    ),
     "tf.train.NanTensorHook": "",
     "tf.train.RMSPropOptimizer": "",
     "tf.train.Saver": "",
