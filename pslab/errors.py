@@ -55,6 +55,10 @@ class UsageError(PslabError, ValueError):
     """A call whose arguments cannot be meant: ``workers=0``, an unknown mode, a model that returns nothing."""
 
 
+class ClosedSessionError(UsageError, RuntimeError):
+    """A run of a session that was closed."""
+
+
 class OpError(PslabError):
     """An error while a step was running; the base of TensorFlow's error codes.
 
@@ -88,6 +92,10 @@ class DeadlineExceededError(OpError, TimeoutError):
 
 class NotFoundError(OpError):
     """A thing that was asked for by name is not there: a file, a variable in a checkpoint, a task."""
+
+
+class NotInGraphError(NotFoundError, KeyError, ValueError):
+    """A name of an op or a tensor that the graph does not have. TensorFlow's graph raises KeyError for it, its session ValueError."""
 
 
 class AlreadyExistsError(OpError):

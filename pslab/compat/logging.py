@@ -8,6 +8,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from logging import DEBUG, ERROR, FATAL, INFO, WARN
+from types import FrameType
 from typing import Any
 
 __all__ = ["DEBUG", "ERROR", "FATAL", "INFO", "WARN"]  # and what is defined below
@@ -38,7 +39,8 @@ def get_verbosity() -> int:
 
 def log(level: int, msg: str, *args: Any) -> None:
     """Write ``msg % args``."""
-    _with_handler().log(level, msg, *args, stacklevel=2)
+    depth, _ = _caller()
+    _with_handler().log(level, msg, *args, stacklevel=depth)
 
 
 def debug(msg: str, *args: Any) -> None:
@@ -97,5 +99,13 @@ def flush() -> None:
 
 
 def _place() -> tuple[str, int]:
-    caller = sys._getframe(2)
-    return caller.f_code.co_filename, caller.f_lineno
+    _, frame = _caller()
+    return frame.f_code.co_filename, frame.f_lineno
+
+
+def _caller() -> tuple[int, FrameType]:
+    """The frame of the program that called, and how many steps it lies above the function that asks."""
+    depth, frame = 1, sys._getframe(1)
+    while frame.f_code.co_filename == __file__ and frame.f_back is not None:
+        depth, frame = depth + 1, frame.f_back
+    return depth, frame

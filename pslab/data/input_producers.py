@@ -157,5 +157,5 @@ def slice_input_producer(
 
 def _rows_of(tensors: Sequence[Tensor]) -> Any:
     """How many rows the tensors have, if that is known of any; else it is found when it runs."""
-    known = next((t.shape[0] for t in tensors if t.shape.ndims and t.shape[0] is not None), None)
+    known = next((t.shape[0] for t in tensors if t.shape.ndims and t.shape.dim(0) is not None), None)
     return int(known) if known is not None else shape(tensors[0])[0]

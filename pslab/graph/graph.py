@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
-from pslab.errors import GraphError, NotFoundError, UnimplementedError
+from pslab.errors import GraphError, NotInGraphError, UnimplementedError
 from pslab.graph import defaults
 from pslab.graph.collections import Collections
 from pslab.graph.device import DeviceSpec
@@ -76,7 +76,7 @@ class Graph:
         """Find an op by its full name, scopes included.
 
         Raises:
-            NotFoundError: there is none; the message names close ones.
+            NotInGraphError: there is none; the message names close ones.
         """
         found = self._operations.get(name)
         if found is None:
@@ -88,7 +88,7 @@ class Graph:
 
         Raises:
             GraphError: the name is not of that form, or the op has no such output.
-            NotFoundError: there is no such op.
+            NotInGraphError: there is no such op.
         """
         op_name, colon, index = name.partition(":")
         if not colon or not index.isdigit():
@@ -103,7 +103,7 @@ class Graph:
 
         Raises:
             GraphError: it is of no such kind, or belongs to another graph.
-            NotFoundError: there is no op of that name.
+            NotInGraphError: there is no op of that name.
         """
         if hasattr(thing, "_as_graph_element"):
             thing = thing._as_graph_element()
@@ -309,9 +309,9 @@ class Graph:
         return op.device
 
 
-def _no_such(kind: str, name: str, known: dict[str, Any]) -> NotFoundError:
+def _no_such(kind: str, name: str, known: dict[str, Any]) -> NotInGraphError:
     import difflib
 
     close = difflib.get_close_matches(name, known, n=3)
     hint = f"did you mean {', '.join(repr(c) for c in close)}?" if close else f"the graph has {len(known)} {kind}s"
-    return NotFoundError(f"the graph has no {kind} named {name!r}", hint)
+    return NotInGraphError(f"the graph has no {kind} named {name!r}", hint)

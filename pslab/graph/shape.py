@@ -17,6 +17,29 @@ class Dimension(int):
         return int(self)
 
 
+class UnknownDimension:
+    """A dimension that is not known: TensorFlow 1's ``Dimension(None)``. Whatever is reckoned with it is not known either."""
+
+    value = None
+
+    def _unknown(self, other: object) -> UnknownDimension:
+        return self
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = _unknown
+
+    def __eq__(self, other: object) -> bool:
+        return other is None or isinstance(other, UnknownDimension)
+
+    def __hash__(self) -> int:
+        return hash(None)
+
+    def __str__(self) -> str:
+        return "?"
+
+    def __repr__(self) -> str:
+        return "Dimension(None)"
+
+
 class TensorShape:
     """A shape in which the rank, or any dimension, may be unknown (``None``).
 
@@ -26,7 +49,7 @@ class TensorShape:
 
     __slots__ = ("dims",)
 
-    def __init__(self, dims: TensorShape | Iterable[int | None] | int | None = None) -> None:
+    def __init__(self, dims: TensorShape | Iterable[int | UnknownDimension | None] | int | None = None) -> None:
         self.dims: tuple[int | None, ...] | None
         if dims is None:
             self.dims = None
@@ -35,7 +58,7 @@ class TensorShape:
         elif isinstance(dims, int):
             self.dims = (dims,)
         else:
-            self.dims = tuple(None if d is None or d == -1 else int(d) for d in dims)
+            self.dims = tuple(None if d is None or isinstance(d, UnknownDimension) or d == -1 else int(d) for d in dims)
             if any(d is not None and d < 0 for d in self.dims):
                 raise ShapeError(f"a shape has no negative dimension, but {list(self.dims)} has")
 
@@ -45,6 +68,10 @@ class TensorShape:
         return None if self.dims is None else len(self.dims)
 
     rank = ndims
+
+    def dim(self, axis: int) -> int | None:
+        """The length of an axis, or None where it, or the rank, is not known."""
+        return None if self.dims is None else self.dims[axis]
 
     def is_fully_defined(self) -> bool:
         """Whether the rank and every dimension are known."""
@@ -129,12 +156,10 @@ class TensorShape:
         return len(self.as_list())
 
     def __getitem__(self, key: Any) -> Any:
-        if self.dims is None:
-            return TensorShape(None) if isinstance(key, slice) else None
-        found = self.dims[key]
         if isinstance(key, slice):
-            return TensorShape(found)
-        return None if found is None else Dimension(found)
+            return TensorShape(None if self.dims is None else self.dims[key])
+        found = self.dim(key)
+        return UnknownDimension() if found is None else Dimension(found)
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, TensorShape):

@@ -30,7 +30,7 @@ def units_in(x: Tensor) -> int:
     Raises:
         ShapeError: it is not known.
     """
-    length = x.shape[-1] if x.shape.ndims else None
+    length = x.shape.dim(-1) if x.shape.ndims else None
     if length is None:
         raise ShapeError(f"a layer needs to know the last dimension of its input, but {x.name} has shape {x.shape}", "use set_shape or reshape")
     return int(length)

@@ -113,7 +113,7 @@ class KeptAxis:
 
     def __init__(self, x: Tensor, axis: int, fused: bool | None) -> None:
         rank = x.shape.ndims
-        length = None if rank is None else x.shape[infer.axis_in(axis, rank)]
+        length = None if rank is None else x.shape.dim(infer.axis_in(axis, rank))
         if rank is None or length is None:
             raise ShapeError(f"batch normalisation needs to know the length of axis {axis}, but {x.name} has shape {x.shape}")
         self._x, self._rank, self._axis, self._length = x, rank, axis % rank, int(length)

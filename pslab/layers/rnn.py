@@ -94,7 +94,7 @@ def dynamic_rnn(
     """
     x = convert_to_tensor(inputs)
     axis = 0 if time_major else 1
-    if x.shape.ndims is None or x.shape.ndims < 2 or x.shape[axis] is None:
+    if x.shape.ndims is None or x.shape.ndims < 2 or x.shape.dim(axis) is None:
         raise ShapeError(
             f"dynamic_rnn unrolls its steps, and axis {axis} of {x.name}, of shape {x.shape}, does not tell how many they are",
             "use a fixed number of steps with sequence_length=",
@@ -108,5 +108,5 @@ def _first_state(cell: RNNCell, x: Tensor, initial_state: Any, dtype: DType | An
         return map_structure(convert_to_tensor, initial_state)
     if dtype is None:
         raise ShapeError("a recurrent network needs an initial_state, or a dtype for one of zeros")
-    batch = x.shape[0]
-    return cell.zero_state(shape(x)[0] if batch is None else int(batch), dtype)
+    batch = x.shape.dim(0)
+    return cell.zero_state(shape(x)[0] if batch is None else batch, dtype)

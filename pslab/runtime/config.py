@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 
 from pslab.errors import UsageError
 
@@ -13,7 +12,7 @@ class GPUOptions:
     """Accepted as TensorFlow has them; CuPy's memory pool grows by itself and gives back what it does not need."""
 
     per_process_gpu_memory_fraction: float = 0.0
-    allow_growth: bool = True
+    allow_growth: bool = False
     visible_device_list: str = ""
 
 
@@ -34,7 +33,7 @@ class ConfigProto:
 
     allow_soft_placement: bool = False
     log_device_placement: bool = False
-    device_filters: Sequence[str] = ()
+    device_filters: list[str] = field(default_factory=list)
     operation_timeout_in_ms: int = 0
     gpu_options: GPUOptions = field(default_factory=GPUOptions)
     inter_op_parallelism_threads: int = 0
@@ -44,6 +43,10 @@ class ConfigProto:
     def __post_init__(self) -> None:
         if self.operation_timeout_in_ms < 0:
             raise UsageError(f"operation_timeout_in_ms must be 0 or more, found {self.operation_timeout_in_ms}")
+
+    def over(self, others: ConfigProto) -> ConfigProto:
+        """These options; those that are not given here are as in ``others``."""
+        return replace(others, **{f.name: value for f in fields(self) if (value := getattr(self, f.name))})
 
     @property
     def operation_timeout(self) -> float | None:

@@ -47,7 +47,7 @@ def _convert(tensor: Tensor, value: Any, wanted: np.dtype[Any]) -> np.ndarray[An
         found = np.asarray(value)
     except ValueError as error:
         raise InvalidArgumentError(f"{tensor.name} was fed something that makes no array: {error}", origin_hint(tensor)) from None
-    exact = found.dtype.kind == "i" and wanted.kind in "iu" and _in_range(found, wanted)
+    exact = found.dtype.kind == "i" and wanted.kind in "biu" and _in_range(found, wanted)
     if not exact and not (found.dtype.kind == wanted.kind == "O") and not _castable(found.dtype, wanted):
         raise InvalidArgumentError(f"{tensor.name} is {tensor.dtype.name}, but a value of {found.dtype} was fed", origin_hint(tensor))
     return found.astype(wanted)
@@ -62,8 +62,8 @@ def _castable(found: np.dtype[Any], wanted: np.dtype[Any]) -> bool:
 
 
 def _in_range(found: np.ndarray[Any, Any], wanted: np.dtype[Any]) -> bool:
-    limits = np.iinfo(wanted)
-    return found.size == 0 or bool(found.min() >= limits.min and found.max() <= limits.max)
+    least, most = (0, 1) if wanted.kind == "b" else (np.iinfo(wanted).min, np.iinfo(wanted).max)
+    return found.size == 0 or bool(found.min() >= least and found.max() <= most)
 
 
 def origin_hint(tensor: Tensor) -> str:

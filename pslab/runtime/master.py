@@ -50,12 +50,14 @@ class Master:
         task: the task of this process, which drives the steps.
         tasks: names of all tasks of the cluster, this one among them.
         dial: opens a channel to another task's server.
+        config: the options that hold where a session gives none.
     """
 
-    def __init__(self, task: Task, tasks: Collection[str], dial: Dial) -> None:
+    def __init__(self, task: Task, tasks: Collection[str], dial: Dial, config: ConfigProto | None = None) -> None:
         self.task = task
         self._tasks = tasks
         self._connections = Connections(dial)
+        self._config = config if config is not None else ConfigProto()
         self._devices: dict[str, tuple[str, ...]] = {task.name: task.devices}
 
     def prepare(self, graph: Graph, fetches: Sequence[Tensor | Operation], feeds: Sequence[Tensor], config: ConfigProto) -> PreparedStep:
@@ -71,6 +73,7 @@ class Master:
             GraphError: the graph cannot be placed or cut as it is.
             UnavailableError: a task that takes part cannot be reached.
         """
+        config = config.over(self._config)
         tensors = [f for f in fetches if isinstance(f, Tensor)]
         fed = set(feeds)
         wanted = [f.op if isinstance(f, Tensor) else f for f in fetches if f not in fed]

@@ -24,7 +24,7 @@ class Server:
         job_name: this task's job.
         task_index: this task's index.
         protocol: ``"grpc"`` is accepted, as TensorFlow programs write it; the wire is pslab's own.
-        config: accepted; options belong to sessions.
+        config: the options of sessions whose target it is, where they give none themselves.
         start: whether to start listening now.
 
     Raises:
@@ -43,6 +43,7 @@ class Server:
     ) -> None:
         self._spec = ClusterSpec(server_or_cluster_def)
         self._job, self._index = _which(self._spec, job_name, task_index)
+        self._config = config
         self._server: TaskServer | None = None
         self._closed = False
         self._target = f"grpc://{self._spec.task_address(self._job, self._index)}"
@@ -60,7 +61,13 @@ class Server:
             return
         host, _, port = self._spec.task_address(self._job, self._index).rpartition(":")
         self._server = TaskServer(
-            f"{self._job}:{self._index}", tasks=self._spec.task_names(), resolve=self._resolve, host=host, port=int(port), patience=PATIENCE_S
+            f"{self._job}:{self._index}",
+            tasks=self._spec.task_names(),
+            resolve=self._resolve,
+            host=host,
+            port=int(port),
+            patience=PATIENCE_S,
+            config=self._config,
         )
         if port == "0":
             self._target = self._server.address.to_string()

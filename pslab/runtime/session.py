@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from pslab.errors import UsageError
+from pslab.errors import ClosedSessionError, UsageError
 from pslab.graph import defaults
 from pslab.graph.graph import Graph
 from pslab.graph.operation import Operation
@@ -98,7 +98,7 @@ class Session:
             FailedPreconditionError: a variable that is needed has no value.
             OpError: an op failed; the error has its name, device and origin.
             DeadlineExceededError: it took longer than ``options`` allow.
-            UsageError: the session is closed.
+            ClosedSessionError: the session is closed.
         """
         structure = self._structure(fetches)
         feeds = {feedable(self.graph, key): value for key, value in (feed_dict or {}).items()}
@@ -142,7 +142,7 @@ class Session:
         key = (self.graph.version, tuple(fetches), tuple(feeds))
         with self._lock:
             if self._closed:
-                raise UsageError("the session is closed", "make a new one")
+                raise ClosedSessionError("the session is closed", "make a new one")
             step = self._steps.get(key)
             if step is None:
                 self._steps = {k: s for k, s in self._steps.items() if k[0] == self.graph.version}

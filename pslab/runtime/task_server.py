@@ -12,6 +12,7 @@ from pslab.errors import CancelledError, UnavailableError
 from pslab.execution.compiler import Program
 from pslab.graph.plan import Cut, Partition
 from pslab.runtime.client_session import ClientSession
+from pslab.runtime.config import ConfigProto
 from pslab.runtime.connections import Connections
 from pslab.runtime.driver import Link, drive
 from pslab.runtime.failure import pack_error
@@ -43,6 +44,7 @@ class TaskServer:
         secret: what every peer must prove to know.
         ssl_contexts: (for listening, for connecting), or None for plain sockets.
         patience: seconds to wait for the server of another task that was not up before. One that was, and does not answer any more, is lost.
+        config: the options that hold where a session gives none.
 
     Attributes:
         task: the task.
@@ -61,12 +63,14 @@ class TaskServer:
         secret: bytes = b"",
         ssl_contexts: tuple[Any, Any] | None = None,
         patience: float = 0.0,
+        config: ConfigProto | None = None,
     ) -> None:
         self.task = Task(name)
         self._tasks = tasks
         self._resolve = resolve
         self._secret = secret
         self._patience = patience
+        self._config = config
         self._met: set[str] = set()
         self._ssl_for_connecting = ssl_contexts[1] if ssl_contexts else None
         self._peers = Connections(self._dial)
@@ -77,7 +81,7 @@ class TaskServer:
 
     def master(self) -> Master:
         """A new master that drives steps from this task."""
-        return Master(self.task, self._tasks, self._dial)
+        return Master(self.task, self._tasks, self._dial, self._config)
 
     def close(self) -> None:
         """Stop listening, and give up what runs here for others."""

@@ -144,7 +144,7 @@ def eye(num_rows: Any, num_columns: Any = None, batch_shape: Any = None, dtype: 
 def diag(diagonal: Any, name: str | None = None) -> Tensor:
     """The matrix with this vector, of known length, on its diagonal, and zeros elsewhere."""
     x = convert_to_tensor(diagonal)
-    if x.shape.ndims != 1 or x.shape[0] is None:
+    if x.shape.ndims != 1 or x.shape.dim(0) is None:
         raise ShapeError(f"diag takes a vector of known length, but {x.name} has shape {x.shape}")
     return where(eye(x.shape[0], dtype=bool), expand_dims(x, 0), convert_to_tensor(0, like=x), name or "Diag")
 

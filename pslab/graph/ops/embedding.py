@@ -88,10 +88,11 @@ def _dealt(ids: Tensor, count: int, strategy: str) -> tuple[Tensor, Tensor]:
 
 
 def _divided(ids: Tensor, parts: Sequence[Any]) -> tuple[Tensor, Tensor]:
-    lengths = [convert_to_tensor(p).shape[0] for p in parts]
-    if None in lengths:
+    lengths = [convert_to_tensor(p).shape.dim(0) for p in parts]
+    known = [n for n in lengths if n is not None]
+    if len(known) < len(parts):
         raise ShapeError("the strategy 'div' needs parts of known lengths")
-    short, longer = divmod(sum(lengths), len(parts))
+    short, longer = divmod(sum(known), len(parts))
     later = ids - longer
     part = maximum(ids // (short + 1), later // max(short, 1))
     return part, where(less(part, longer), ids % (short + 1), later % max(short, 1))

@@ -82,7 +82,7 @@ def _infer_gather_nd(op: Operation) -> infer.Inferred:
     x, indices = op.inputs
     if not indices.dtype.is_integer:
         raise ShapeError(f"indices must be integers, found {indices.dtype.name}")
-    depth = indices.shape[-1] if indices.shape.ndims else None
+    depth = indices.shape.dim(-1) if indices.shape.ndims else None
     if x.shape.dims is None or indices.shape.dims is None or depth is None:
         return [(x.dtype, TensorShape(None))]
     if depth > len(x.shape.dims):

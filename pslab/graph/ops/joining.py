@@ -29,7 +29,8 @@ def _infer_concat(op: Operation) -> infer.Inferred:
         if len(shape) != len(merged):
             raise ShapeError(f"ranks differ: {known[0]} and {shape}")
         merged = merged.merge_with([None if i == axis else d for i, d in enumerate(shape)])
-        total = None if total is None or shape[axis] is None else total + shape[axis]
+        length = shape.dim(axis)
+        total = None if total is None or length is None else total + length
     if len(known) < len(op.inputs):
         total = None
     return [(dtype, TensorShape(total if i == axis else d for i, d in enumerate(merged)))]
@@ -37,9 +38,9 @@ def _infer_concat(op: Operation) -> infer.Inferred:
 
 def _concat_gradient(op: Operation, g: Tensor) -> list[Tensor]:
     axis = op.attrs["axis"]
-    sizes = [t.shape[axis] for t in op.inputs]
+    sizes = tuple(t.shape.dim(axis) for t in op.inputs)
     if None not in sizes:
-        return list(apply_op("Split", [g], sizes=tuple(int(s) for s in sizes), axis=axis).outputs)
+        return list(apply_op("Split", [g], sizes=sizes, axis=axis).outputs)
     return list(apply_op("SplitLike", [g, *op.inputs], axis=axis).outputs)
 
 
@@ -159,7 +160,7 @@ def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = 
         return list(apply_op("SplitEvenly", [x], name or "split", count=int(sizes), axis=at).outputs)
     parts = [int(s) for s in sizes]
     if -1 in parts:
-        length = x.shape[at]
+        length = x.shape.dim(at)
         if length is None:
             raise ShapeError(f"a size of -1 needs a known length of axis {at}, but the shape is {x.shape}")
         parts[parts.index(-1)] = length - sum(p for p in parts if p != -1)
@@ -225,7 +226,7 @@ def unstack(value: Any, num: int | None = None, axis: Any = 0, name: str | None 
     x, at = convert_to_tensor(value), integer(axis, "an axis")
     if x.shape.ndims is not None:
         at = infer.axis_in(at, x.shape.ndims)
-    count = x.shape[at] if num is None else num
+    count = x.shape.dim(at) if num is None else num
     if count is None:
         raise ShapeError(f"axis {at} of {x.shape} is not known, so it cannot be unstacked without num=")
     return list(apply_op("Unpack", [x], name or "unstack", num=int(count), axis=at).outputs)

@@ -45,8 +45,7 @@ def _gradient(op: Operation, g: Tensor) -> list[Tensor]:
 
 
 def _flops(op: Operation) -> int:
-    shape = op.inputs[0].shape
-    inner = None if shape.ndims is None else shape[-2 if op.attrs["transpose_a"] else -1]
+    inner = op.inputs[0].shape.dim(-2 if op.attrs["transpose_a"] else -1)
     return 2 * infer.elements(op) * (inner or 1)
 
 

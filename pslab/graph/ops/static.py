@@ -38,7 +38,7 @@ def constant_value(tensor: Tensor) -> np.ndarray[Any, Any] | None:
 
 def constant_shape(tensor: Tensor) -> TensorShape:
     """What is known of the shape that ``tensor``, a vector of integers, will hold."""
-    rank = tensor.shape[0]
+    rank = tensor.shape.dim(0)
     if rank is None or rank > _MOST_AXES:
         return TensorShape(None)
     return TensorShape(_known_dimensions(tensor) if rank else ())
