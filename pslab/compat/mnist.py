@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from pathlib import Path
@@ -46,7 +47,7 @@ class DataSet:
             raise UsageError(f"images are float32 or uint8, not {dtype.name}")
         if len(images) != len(labels):
             raise DataLossError(f"there are {len(images)} images but {len(labels)} labels")
-        values = images.reshape(len(images), -1) if reshape else images
+        values = images.reshape(len(images), math.prod(images.shape[1:])) if reshape else images
         self.images = np.multiply(values, np.float32(1 / 255), dtype=np.float32) if dtype == float32 else values
         self.labels = labels
         self.num_examples = len(images)

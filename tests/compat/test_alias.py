@@ -38,6 +38,41 @@ def test_a_module_that_is_not_there_says_who_speaks() -> None:
     assert run(program) == "pslab, which stands in for TensorFlow here, has no module 'tensorflow.nothing'"
 
 
+def test_installed_twice_it_is_once() -> None:
+    assert (
+        run("alias.install()\nimport sys, tensorflow\nprint(sum(type(f).__name__ == '_Finder' for f in sys.meta_path), tensorflow.__version__)")
+        == "1 1.15.5"
+    )
+
+
+def test_another_tensorflow_that_was_imported_before_is_left_alone() -> None:
+    program = "import sys, types\nsys.modules['tensorflow'] = types.ModuleType('tensorflow')\nfrom pslab.compat import alias\nalias.install()"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 1
+    assert "RuntimeError: tensorflow was imported already" in done.stderr
+
+
+def test_every_module_can_be_imported_and_found_from_above() -> None:
+    program = """
+import importlib
+for name in sorted(alias.MODULES):
+    module = importlib.import_module(name)
+    assert module.__name__ == name
+    if alias.MODULES[name]:
+        assert dir(module), name
+import tensorflow as tf
+print(tf.compat.v1.Session is tf.Session is tf.compat.v1.compat.v1.Session, tf.python.training.summary_io.FileWriter is tf.summary.FileWriter)
+"""
+    assert run(program) == "True True"
+
+
+def test_errors_are_the_same_by_each_name() -> None:
+    program = (
+        "import tensorflow as tf\nfrom tensorflow.python.framework.errors import OutOfRangeError\nprint(OutOfRangeError is tf.errors.OutOfRangeError)"
+    )
+    assert run(program) == "True"
+
+
 def test_flags_are_read_before_the_program_runs_and_those_of_others_are_left_alone() -> None:
     program = """
 import tensorflow as tf
