@@ -22,7 +22,7 @@ _MODULES = {
         "FixedLengthRecordReader IdentityReader NumpyReader ParquetReader ReaderBase TFRecordReader TextLineReader WholeFileReader"
     ),
     "pslab.data.string_ops": "as_string decode_raw string_join string_to_number",
-    "pslab.errors": ".",
+    "pslab.errors": ". OpError",
     "pslab.image": ".",
     "pslab.layers": ".",
     "pslab.losses": ".",
@@ -69,11 +69,11 @@ _MODULES = {
     "pslab.graph.ops.python": "Print py_func",
     "pslab.graph.ops.reduce": ("argmax argmin reduce_all reduce_any reduce_max reduce_mean reduce_min reduce_prod reduce_sum"),
     "pslab.graph.ops.shapes": "expand_dims rank reshape shape size squeeze transpose",
-    "pslab.graph.ops.slicing": "pad slice=slice_ strided_slice",
-    "pslab.graph.ops.gathering": "gather gather_nd",
+    "pslab.graph.ops.slicing": "newaxis pad slice=slice_ strided_slice",
+    "pslab.graph.ops.gathering": "boolean_mask gather gather_nd",
     "pslab.graph.ops.scattering": "dynamic_partition dynamic_stitch unsorted_segment_sum",
     "pslab.graph.ops.uninitialized": "report_uninitialized_variables",
-    "pslab.graph.ops.sources": "constant group identity no_op placeholder stop_gradient tuple=tuple_",
+    "pslab.graph.ops.sources": "constant group identity no_op placeholder placeholder_with_default stop_gradient tuple=tuple_",
     "pslab.graph.ops.trigonometry": "acos acosh asin asinh atan atanh cosh erf sinh tan",
     "pslab.graph.shape": "Dimension TensorShape",
     "pslab.graph.tensor": "Tensor",
@@ -94,6 +94,7 @@ _MODULES = {
     "pslab.lab.lab": "Lab",
     "pslab.lab.magics": "load_ipython_extension unload_ipython_extension",
     "pslab.sync.conditional_accumulator": "ConditionalAccumulator",
+    "tensorboardX.proto.summary_pb2": "Summary",
     "pslab.train.strategy": "Async Replication Strategy Sync",
 }
 

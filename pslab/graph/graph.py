@@ -232,6 +232,10 @@ class Graph:
         finally:
             self._scope = outer
 
+    def get_name_scope(self) -> str:
+        """The name scope that is open, without a slash at its end; empty at the root."""
+        return self._scope.rstrip("/")
+
     @contextmanager
     def device(self, device: str | DeviceSpec | DeviceFunction | None) -> Iterator[None]:
         """Ask that ops built in the block run on ``device``; inner blocks win, field by field.

@@ -41,6 +41,32 @@ def exponential_decay(
     return _scheduled("ExponentialDecay", global_step, name, **fields)
 
 
+def natural_exp_decay(
+    learning_rate: float, global_step: Any, decay_steps: float, decay_rate: float, staircase: bool = False, name: str | None = None
+) -> Tensor:
+    """``learning_rate · exp(−decay_rate · global_step / decay_steps)``; float32 scalar. The arguments are those of `exponential_decay`."""
+    return exponential_decay(learning_rate, global_step, decay_steps, math.exp(-decay_rate), staircase, name)
+
+
+def inverse_time_decay(
+    learning_rate: float, global_step: Any, decay_steps: float, decay_rate: float, staircase: bool = False, name: str | None = None
+) -> Tensor:
+    """``learning_rate / (1 + decay_rate · global_step / decay_steps)``; float32 scalar. The arguments are those of `exponential_decay`."""
+    _require_positive(decay_steps)
+    fields = {"learning_rate": learning_rate, "decay_steps": decay_steps, "decay_rate": decay_rate, "staircase": staircase}
+    return _scheduled("InverseTimeDecay", global_step, name, **fields)
+
+
+def cosine_decay(learning_rate: float, global_step: Any, decay_steps: float, alpha: float = 0.0, name: str | None = None) -> Tensor:
+    """Half a cosine from ``learning_rate`` down to ``alpha · learning_rate`` at ``decay_steps``, which it keeps; float32 scalar.
+
+    Raises:
+        GraphError: no global step, or ``decay_steps`` is not positive.
+    """
+    _require_positive(decay_steps)
+    return _scheduled("CosineDecay", global_step, name, learning_rate=learning_rate, decay_steps=decay_steps, alpha=alpha)
+
+
 def polynomial_decay(
     learning_rate: float,
     global_step: Any,
@@ -99,8 +125,20 @@ def _require_positive(decay_steps: float) -> None:
 
 
 def _exponential(step: float, *, learning_rate: float, decay_steps: float, decay_rate: float, staircase: bool) -> float:
-    exponent = step // decay_steps if staircase else step / decay_steps
-    return learning_rate * math.pow(decay_rate, exponent)
+    return learning_rate * math.pow(decay_rate, _periods(step, decay_steps, staircase))
+
+
+def _inverse_time(step: float, *, learning_rate: float, decay_steps: float, decay_rate: float, staircase: bool) -> float:
+    return learning_rate / (1 + decay_rate * _periods(step, decay_steps, staircase))
+
+
+def _periods(step: float, decay_steps: float, staircase: bool) -> float:
+    return step // decay_steps if staircase else step / decay_steps
+
+
+def _cosine(step: float, *, learning_rate: float, decay_steps: float, alpha: float) -> float:
+    fall = (1 + math.cos(math.pi * min(step, decay_steps) / decay_steps)) / 2
+    return learning_rate * ((1 - alpha) * fall + alpha)
 
 
 def _polynomial(step: float, *, learning_rate: float, decay_steps: float, end: float, power: float, cycle: bool) -> float:
@@ -124,5 +162,7 @@ def _infer(op: Operation) -> infer.Inferred:
 
 
 _register("ExponentialDecay", _exponential)
+_register("InverseTimeDecay", _inverse_time)
+_register("CosineDecay", _cosine)
 _register("PolynomialDecay", _polynomial)
 _register("PiecewiseConstant", _piecewise)

@@ -16,7 +16,7 @@ _MODULES = {
     "pslab.data.example_proto": "BytesList Example Feature Features FloatList Int64List",
     "pslab.data.file_ops": "match_filenames_once",
     "pslab.data.input_producers": "input_producer limit_epochs range_input_producer slice_input_producer string_input_producer",
-    "pslab.optim.decay": "exponential_decay piecewise_constant polynomial_decay",
+    "pslab.optim.decay": "cosine_decay exponential_decay inverse_time_decay natural_exp_decay piecewise_constant polynomial_decay",
     "pslab.optim.global_step": "create_global_step get_global_step get_or_create_global_step global_step",
     "pslab.optim.moving_average": "ExponentialMovingAverage",
     "pslab.optim.optimizer": (

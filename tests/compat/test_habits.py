@@ -107,6 +107,7 @@ def test_shapes_that_do_not_fit_are_told_when_the_graph_is_built() -> None:
 
 
 def test_the_errors_that_tell_of_lost_tasks_are_there() -> None:
+    assert tf.OpError is tf.errors.OpError
     assert issubclass(tf.errors.UnavailableError, tf.errors.OpError)
     assert issubclass(tf.errors.AbortedError, tf.errors.OpError)
     assert issubclass(tf.errors.AlreadyExistsError, tf.errors.OpError)
@@ -158,6 +159,29 @@ def test_a_truth_value_may_be_fed_as_a_number() -> None:
 def test_no_summaries_make_none() -> None:
     assert tf.summary.merge_all() is None
     assert tf.merge_all_summaries() is None
+
+
+def test_a_summary_is_made_by_hand(tmp_path) -> None:
+    summary = tf.Summary(value=[tf.Summary.Value(tag="accuracy", simple_value=0.5)])
+    summary.value.add(tag="loss", simple_value=2.0)
+    with tf.summary.FileWriter(str(tmp_path)) as writer:
+        writer.add_summary(summary, 7)
+    (path,) = tmp_path.iterdir()
+    found = [(e.step, v.tag, v.simple_value) for e in tf.train.summary_iterator(str(path)) for v in e.summary.value]
+    assert found == [(7, "accuracy", 0.5), (7, "loss", 2.0)]
+
+
+def test_a_new_axis() -> None:
+    x = tf.constant([1, 2])
+    assert run(x[:, tf.newaxis]).tolist() == [[1], [2]]
+    assert x[tf.newaxis, ...].get_shape().as_list() == [1, 2]
+
+
+def test_the_name_scope_that_is_open() -> None:
+    graph = tf.get_default_graph()
+    with tf.name_scope("a"), tf.name_scope("b"):
+        assert graph.get_name_scope() == "a/b"
+    assert graph.get_name_scope() == ""
 
 
 def test_options_are_set_one_by_one() -> None:

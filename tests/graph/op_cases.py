@@ -268,6 +268,7 @@ function("RandomShuffle", random.random_shuffle, some(4, 3))
 
 function("Const", lambda: sources.constant([[1.0, 2.0]]))
 op("Identity", some(2, 3))
+function("PlaceholderWithDefault", lambda x: sources.placeholder_with_default(x, [None, 3]), some(2, 3))
 op("StopGradient", some(2, 3))
 
 
@@ -300,8 +301,8 @@ UNRUNNABLE = {
 }
 """Op types without a case here, and why; they have tests of their own."""
 
-DYNAMIC = {"DecodeImage", "DynamicPartition", "DynamicStitch", "PyFunc", "Where"}
-"""Op types whose outputs' shapes depend on the inputs' values."""
+DYNAMIC = {"DecodeImage", "DynamicPartition", "DynamicStitch", "PlaceholderWithDefault", "PyFunc", "Where"}
+"""Op types whose outputs' shapes depend on the inputs' values, or are what was asked for."""
 
 SECOND_ORDER = {"LRNGrad", "MaxPoolGrad", "ProdOfOthers", "TopKGrad"}
 """Op types of gradients that have no gradient themselves: asking for it is an error."""

@@ -11,7 +11,7 @@ from pslab.errors import GraphError
 from pslab.graph.graph import Graph
 from pslab.graph.ops.sources import placeholder
 from pslab.graph.variables import Variable
-from pslab.optim.decay import exponential_decay, piecewise_constant, polynomial_decay
+from pslab.optim.decay import cosine_decay, exponential_decay, inverse_time_decay, natural_exp_decay, piecewise_constant, polynomial_decay
 from pslab.optim.global_step import create_global_step
 from pslab.optim.optimizer import GradientDescentOptimizer
 from pslab.runtime.task import Task
@@ -34,6 +34,22 @@ def test_exponential():
     assert smooth == pytest.approx([0.1 * 0.96 ** (s / 100) for s in steps], rel=1e-6)
     stairs = values(lambda s: exponential_decay(0.1, s, 100, 0.96, staircase=True), steps)
     assert stairs == pytest.approx([0.1, 0.1, 0.1, 0.096, 0.1 * 0.96**2], rel=1e-6)
+
+
+def test_natural_exponential_and_inverse_time():
+    steps = [0, 1, 99, 250]
+    found = values(lambda s: natural_exp_decay(0.1, s, 100, 0.5), steps)
+    assert found == pytest.approx([0.1 * math.exp(-0.5 * s / 100) for s in steps], rel=1e-6)
+    found = values(lambda s: inverse_time_decay(0.1, s, 100, 0.5), steps)
+    assert found == pytest.approx([0.1 / (1 + 0.5 * s / 100) for s in steps], rel=1e-6)
+    assert values(lambda s: natural_exp_decay(0.1, s, 100, 0.5, True), [99, 199]) == pytest.approx([0.1, 0.1 * math.exp(-0.5)], rel=1e-6)
+    assert values(lambda s: inverse_time_decay(0.1, s, 100, 0.5, True), [99, 199]) == pytest.approx([0.1, 0.1 / 1.5], rel=1e-6)
+
+
+def test_cosine():
+    steps = [0, 50, 100, 150]
+    assert values(lambda s: cosine_decay(0.1, s, 100), steps) == pytest.approx([0.1, 0.05, 0, 0], rel=1e-6, abs=1e-9)
+    assert values(lambda s: cosine_decay(0.1, s, 100, alpha=0.2), steps) == pytest.approx([0.1, 0.06, 0.02, 0.02], rel=1e-6)
 
 
 def test_polynomial():
@@ -70,6 +86,8 @@ def test_a_decaying_rate_trains_and_stays_beside_the_global_step():
     [
         (lambda s: exponential_decay(0.1, None, 100, 0.9), "needs a global step"),
         (lambda s: exponential_decay(0.1, s, 0, 0.9), "decay_steps must be positive, not 0"),
+        (lambda s: inverse_time_decay(0.1, s, 0, 0.9), "decay_steps must be positive, not 0"),
+        (lambda s: cosine_decay(0.1, s, 0), "decay_steps must be positive, not 0"),
         (lambda s: polynomial_decay(0.1, s, -1), "decay_steps must be positive, not -1"),
         (lambda s: piecewise_constant(s, [1, 2], [0.1, 0.2]), "2 boundaries need 3 values, not 2"),
         (lambda s: piecewise_constant(s, [2, 2], [1.0, 2.0, 3.0]), "boundaries must grow"),

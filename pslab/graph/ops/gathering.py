@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from pslab.errors import InvalidArgumentError, ShapeError
-from pslab.graph.build import apply_one
+from pslab.graph.build import apply_one, convert_to_tensor
 from pslab.graph.operation import Operation
 from pslab.graph.ops import infer
+from pslab.graph.ops.compare import where
 from pslab.graph.ops.static import integer
 from pslab.graph.registry import register
 from pslab.graph.shape import TensorShape
@@ -120,6 +121,31 @@ register(
     gradient=lambda op, g: [apply_one("GatherNd", [g, op.inputs[1]]), None, None],
     flops=infer.elements_in,
 )
+
+
+def boolean_mask(tensor: Any, mask: Any, name: str | None = "boolean_mask", axis: int | None = None) -> Tensor:
+    """What lies where ``mask`` is true.
+
+    Args:
+        tensor: of rank 1 or more.
+        mask: bool, of the shape of the first axes of ``tensor``; or a vector, of the length of ``axis``.
+        name: name of the op.
+        axis: the axis that a vector masks; the first by default.
+
+    Returns:
+        ``[count, …]``: an entry for each that is true, in order; where a vector masks another axis, ``count`` is that axis's length.
+
+    Raises:
+        ShapeError: the rank of ``mask`` is unknown or 0, or it is greater than 1 and ``axis`` is not the first.
+    """
+    chosen = convert_to_tensor(mask)
+    if not chosen.shape.ndims:
+        raise ShapeError(f"a mask needs a known rank of 1 or more, found shape {chosen.shape}")
+    if chosen.shape.ndims == 1:
+        return gather(tensor, where(chosen)[:, 0], axis=axis or 0, name=name)
+    if axis:
+        raise ShapeError(f"a mask of rank {chosen.shape.ndims} masks the first axes, not those from axis {axis} on")
+    return gather_nd(tensor, where(chosen), name)
 
 
 def gather_nd(params: Any, indices: Any, name: str | None = None) -> Tensor:

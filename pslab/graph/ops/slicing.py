@@ -20,6 +20,10 @@ from pslab.graph.tensor import Tensor
 Item = int | tuple[int | None, int | None, int | None] | str
 
 
+newaxis = None
+"""In a key: a new axis of length 1."""
+
+
 def _numpy_key(key: Sequence[Item]) -> tuple[Any, ...]:
     return tuple(slice(*k) if isinstance(k, tuple) else {"...": Ellipsis, "new": None}[k] if isinstance(k, str) else k for k in key)
 

@@ -73,6 +73,37 @@ def placeholder(dtype: DType | Any, shape: Any = None, name: str | None = None) 
     return apply("Placeholder", (), name, dtype=as_dtype(dtype).name, shape=TensorShape(shape).dims)  # type: ignore[no-any-return]
 
 
+def _default(xp: Any, x: Any, *, shape: tuple[int | None, ...] | None) -> Any:
+    return x
+
+
+register(
+    "PlaceholderWithDefault",
+    infer=lambda op: [(op.inputs[0].dtype, TensorShape(op.attrs["shape"]))],
+    kernel=_default,
+    gradient=lambda op, g: [g],
+    view=True,
+)
+
+
+def placeholder_with_default(input: Any, shape: Any, name: str | None = None) -> Tensor:
+    """A tensor that may be fed, and has the value of ``input`` where it is not.
+
+    Args:
+        input: the default, a tensor or what makes one.
+        shape: static shape of what may be fed; None for what is left open.
+        name: name of the op.
+
+    Raises:
+        ShapeError: ``input`` does not fit ``shape``.
+    """
+    x = convert_to_tensor(input)
+    wanted = TensorShape(shape)
+    if not x.shape.is_compatible_with(wanted):
+        raise ShapeError(f"the default has shape {x.shape}, which does not fit {wanted}")
+    return apply("PlaceholderWithDefault", [x], name, shape=wanted.dims)  # type: ignore[no-any-return]
+
+
 register("NoOp", infer=lambda op: [], kernel=lambda xp: None, gradient=not_differentiable)
 
 

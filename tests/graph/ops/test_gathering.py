@@ -28,3 +28,15 @@ def test_gather_nd(value):
         value(gathering.gather_nd(X, [[0, 3]]))
     with pytest.raises(ShapeError, match="4 indices for a tensor of rank 3"):
         gathering.gather_nd(X, [[0, 0, 0, 0]])
+
+
+def test_boolean_mask(value):
+    rows, cells = np.array([True, False]), X[:, :, 0] > 3
+    np.testing.assert_array_equal(value(gathering.boolean_mask(X, rows)), X[rows])
+    np.testing.assert_array_equal(value(gathering.boolean_mask(X, cells)), X[cells])
+    np.testing.assert_array_equal(value(gathering.boolean_mask(X, [True, False, True], axis=1)), X[:, [0, 2]])
+    assert value(gathering.boolean_mask(X, [False, False])).shape == (0, 3, 4)
+    with pytest.raises(ShapeError, match="known rank"):
+        gathering.boolean_mask(X, placeholder("bool"))
+    with pytest.raises(ShapeError, match="masks the first axes"):
+        gathering.boolean_mask(X, cells, axis=1)

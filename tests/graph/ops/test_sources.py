@@ -46,6 +46,17 @@ def test_a_placeholder_that_is_not_fed_is_named(graph):
         run(Task("localhost:0"), sources.identity(x))
 
 
+def test_a_placeholder_with_a_default_may_be_fed(graph):
+    x = sources.placeholder_with_default([[1.0, 2.0]], [None, 2], "x")
+    y = sources.identity(x)
+    assert (x.name, x.shape.as_list(), y.shape.as_list()) == ("x:0", [None, 2], [None, 2])
+    assert run(Task("localhost:0"), y).tolist() == [[1, 2]]
+    assert run(Task("localhost:0"), y, feeds={x: np.float32([[3, 4], [5, 6]])}).tolist() == [[3, 4], [5, 6]]
+    assert sources.placeholder_with_default(False, ()).dtype.name == "bool"
+    with pytest.raises(ShapeError, match=r"the default has shape \(2,\), which does not fit \(3,\)"):
+        sources.placeholder_with_default([1, 2], [3])
+
+
 def test_a_group_is_done_when_its_members_are(graph):
     x = sources.constant(1.0)
     op = sources.group(x, [sources.no_op(), x], name="all")
