@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import sys
 import threading
 from typing import Any
@@ -72,6 +73,7 @@ class Server:
         if port == "0":
             self._target = self._server.address.to_string()
         publish(self._target, self._server)
+        atexit.register(self._server.finish_answers)
 
     def _resolve(self, task: str) -> str:
         job, _, index = task.partition(":")
@@ -102,6 +104,7 @@ class Server:
         """Stop serving."""
         if self._server is not None:
             withdraw(self._target)
+            atexit.unregister(self._server.finish_answers)
             self._server.close()
         with _joined:
             self._closed = True

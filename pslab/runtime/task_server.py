@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from collections.abc import Callable, Collection
 from time import monotonic, perf_counter_ns
@@ -27,6 +28,8 @@ Arrays = tuple[Any, ...]
 
 TELL_S = 5.0
 """Seconds after which whoever waits for another task says so."""
+LAST_ANSWERS_S = 0.5
+"""Seconds that answers in preparation have at the end of the process."""
 _RETRY_S = 0.05
 _log = logging.getLogger("pslab.waiting")
 
@@ -74,6 +77,8 @@ class TaskServer:
         self._met: set[str] = set()
         self._ssl_for_connecting = ssl_contexts[1] if ssl_contexts else None
         self._peers = Connections(self._dial)
+        self._asked = 0
+        self._all_answered = threading.Condition()
         self._listener = Listener(
             self._serve, name=name, host=host, port=port, unix=unix, secret=secret, ssl_context=ssl_contexts[0] if ssl_contexts else None
         )
@@ -82,6 +87,11 @@ class TaskServer:
     def master(self) -> Master:
         """A new master that drives steps from this task."""
         return Master(self.task, self._tasks, self._dial, self._config)
+
+    def finish_answers(self) -> None:
+        """Wait a little until peers have their answers: one may have just brought what lets the program here come to its end."""
+        with self._all_answered:
+            self._all_answered.wait_for(lambda: self._asked == 0, LAST_ANSWERS_S)
 
     def close(self) -> None:
         """Stop listening, and give up what runs here for others."""
@@ -117,11 +127,21 @@ class TaskServer:
         client = _Client(self, channel)
         try:
             while True:
-                client.handle(channel.recv())
+                message = channel.recv()
+                self._count(1)
+                try:
+                    client.handle(message)
+                finally:
+                    self._count(-1)
         except (UnavailableError, CancelledError):
             return  # the peer is gone, or this server is being closed
         finally:
             client.close()
+
+    def _count(self, change: int) -> None:
+        with self._all_answered:
+            self._asked += change
+            self._all_answered.notify_all()
 
 
 class _Client:

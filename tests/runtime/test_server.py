@@ -126,3 +126,28 @@ def test_a_local_server_serves_sessions_that_share_its_variables() -> None:
         with tf.Session(server.target) as session:
             assert session.run(v) == 2
     server.close()
+
+
+LAST_DEQUEUE = """
+import sys
+import pslab as tf
+cluster = {"ps": [sys.argv[1]], "worker": [sys.argv[2]]}
+server = tf.train.Server(cluster, "ps", 0)
+done = tf.FIFOQueue(1, tf.int32, shared_name="done")
+tf.Session(server.target).run(done.dequeue())
+"""
+
+
+@pytest.mark.parametrize("attempt", range(4))
+def test_a_program_that_ends_with_what_it_was_sent_has_answered_the_sender(attempt: int) -> None:
+    """As a ps ends that waits for its workers on a queue. Without care it is gone before the last worker knows, more often than not."""
+    ps, worker = (f"127.0.0.1:{p}" for p in free_ports(2))
+    server = tf.train.Server({"ps": [ps], "worker": [worker]}, "worker", 0)
+    with subprocess.Popen([sys.executable, "-c", LAST_DEQUEUE, ps, worker], env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}) as other:
+        with tf.device("/job:ps/task:0"):
+            put = tf.FIFOQueue(1, tf.int32, shared_name="done").enqueue(1)
+        enqueue = tf.group(put)
+        with tf.Session(server.target) as session:
+            session.run(enqueue)
+        assert other.wait(DEADLINE_S) == 0
+    server.close()
