@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import math
 import struct
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ def read_idx(path: Path) -> np.ndarray[Any, Any]:
     if data[:2] == b"\x1f\x8b":
         try:
             data = gzip.decompress(data)
-        except (EOFError, OSError, ValueError) as error:
+        except (EOFError, OSError, ValueError, zlib.error) as error:
             raise DataLossError(f"{path} cannot be unpacked: {error}", "fetch it again") from None
     return _parse(data, path)
 

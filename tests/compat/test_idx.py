@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from pslab.compat.idx import read_idx
@@ -42,6 +42,7 @@ def test_whatever_a_broken_file_says_it_is_told_or_an_array(cut: int, flip: tupl
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(head=st.sampled_from([b"", b"\0\0", b"\0\0\x08", b"\0\0\x08\x01", b"\0\0\x0d\x02", b"\x1f\x8b", b"\x1f\x8b\x08"]), rest=st.binary(max_size=40))
+@example(head=b"\x1f\x8b\x08", rest=bytes(12))
 def test_garbage_is_told_or_an_array(head: bytes, rest: bytes, tmp_path: Path) -> None:
     path = tmp_path / "garbage"
     path.write_bytes(head + rest)
