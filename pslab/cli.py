@@ -19,6 +19,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except PslabError as error:
         print(f"pslab: {error}", file=sys.stderr)
         return 1
+    except OSError as error:  # such as a disk that is full, which what is printed goes to
+        print(f"pslab: {error}", file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         print("\npslab: interrupted; everything that was started has ended", file=sys.stderr)
         return 130

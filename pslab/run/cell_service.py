@@ -38,6 +38,15 @@ class CellService(TaskService):
 
     _cells: Cells | None = None
 
+    def expect_no_cell(self) -> None:
+        """See that no cell is at work.
+
+        Raises:
+            FailedPreconditionError: one is running.
+        """
+        if self._cells is not None:
+            self._cells.expect_none()
+
     def begin_cell(self, source: str, addresses: Mapping[str, Sequence[str]], anew: bool) -> None:
         """Run a cell.
 

@@ -57,14 +57,22 @@ class Cells:
         self._names = {"__name__": "__main__", **self._given}
         self._graph = Graph()
 
-    def begin(self, source: str) -> None:
-        """Run a cell in a thread.
+    def expect_none(self) -> None:
+        """See that no cell is at work.
 
         Raises:
             FailedPreconditionError: one is running.
         """
         if self._thread is not None and self._thread.is_alive():
             raise FailedPreconditionError(f"{self._task} is still at work on a cell", "interrupt it (the notebook's ■), or wait for its end")
+
+    def begin(self, source: str) -> None:
+        """Run a cell in a thread.
+
+        Raises:
+            FailedPreconditionError: one is running.
+        """
+        self.expect_none()
         self._failed = False
         self._thread = threading.Thread(target=self._run, args=(source,), name=f"pslab cell {self._task}", daemon=True)
         self._thread.start()
@@ -92,6 +100,8 @@ class Cells:
                 self._failed = True
             except SystemExit as end:
                 self._failed = bool(end.code)
+                if isinstance(end.code, str):
+                    self._print(f"{end.code}\n", True)
             except Exception as error:
                 self._print(program_traceback(error, file), True)
                 self._failed = True
@@ -113,7 +123,7 @@ def _execute(source: str, file: str, names: dict[str, Any]) -> None:
 
 
 class _ThreadOutput(io.TextIOBase):
-    """Standard output or error of a process whose threads each may have their own."""
+    """Standard output or error of a process whose cells each have their own. A thread that no cell runs in was started by the last of them."""
 
     _sinks: dict[int, Any] = {}  # noqa: RUF012 (shared by both streams on purpose)
     _install = threading.Lock()
@@ -123,8 +133,8 @@ class _ThreadOutput(io.TextIOBase):
         self._error = error
 
     def write(self, text: str) -> int:
-        """Write to this thread's own, or to where it would have gone."""
-        sink = self._sinks.get(threading.get_ident())
+        """Write to the cell's own, or, where no cell is run, to where it would have gone."""
+        sink = self._sinks.get(threading.get_ident()) or next(reversed(list(self._sinks.values())), None)
         if sink is None:
             return int(self._otherwise.write(text))
         sink(text, self._error)

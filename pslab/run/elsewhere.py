@@ -6,6 +6,7 @@ keeps what they tell, and is asked for it ten times a second; where nobody asks 
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import tempfile
 import threading
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from pslab.errors import UnavailableError
 from pslab.run.plan import TaskPlan
-from pslab.run.processes import Ended, Events, LocalProcess, Printed
+from pslab.run.processes import Ended, Events, LocalProcess, Printed, events
 
 if TYPE_CHECKING:
     from pslab.cluster.dask_workers import DaskWorkers
@@ -111,7 +112,7 @@ class _Run:
 
     def __init__(self) -> None:
         self.directory = tempfile.TemporaryDirectory(prefix="pslab-run-")
-        self.events: Events = queue.SimpleQueue()
+        self.events: Events = events()
         self.tasks: dict[str, LocalProcess] = {}
         self.asked = monotonic()
         self._over = threading.Event()
@@ -164,4 +165,8 @@ def on_worker_tell(run: str, task: str, what: str) -> None:
 def on_worker_forget(run: str) -> None:
     """End what is still there of a run."""
     if run in _runs:
-        _runs.pop(run).close()
+        here = _runs.pop(run)
+        here.close()
+        with contextlib.suppress(queue.Empty):
+            while True:
+                here.events.get(timeout=ASK_S)  # who waits for room in it comes to its end

@@ -13,7 +13,7 @@ from time import monotonic
 from pslab.errors import UsageError
 from pslab.run.output import Output
 from pslab.run.plan import plan_tasks
-from pslab.run.processes import Events, LocalProcess, Printed, Running, free_addresses
+from pslab.run.processes import Events, LocalProcess, Printed, Running, events, free_addresses
 from pslab.run.source import check_source
 
 GRACE_S = 5.0
@@ -107,7 +107,7 @@ class Watch:
     """
 
     def __init__(self, output: Output) -> None:
-        self.events: Events = queue.SimpleQueue()
+        self.events: Events = events()
         self._output = output
         self._tasks: dict[str, Running] = {}
         self._status: dict[str, int] = {}
@@ -145,12 +145,15 @@ class Watch:
         return [name for name in self._tasks if name not in self._status]
 
     def _next(self) -> None:
-        try:
-            event = self.events.get(timeout=None if self._deadline is None else max(0.0, self._deadline - monotonic()))
-        except queue.Empty:
+        left = None if self._deadline is None else self._deadline - monotonic()
+        if left is not None and left <= 0:  # looked at first: with one who prints all the time there is always an event
             self._deadline = None
             self._output.say(f"{', '.join(self._running())}: still there, and killed")
             self.kill()
+            return
+        try:
+            event = self.events.get(timeout=left)
+        except queue.Empty:
             return
         if isinstance(event, Printed):
             self._output.line(event.task, event.text, event.error)

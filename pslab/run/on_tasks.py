@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from time import monotonic, sleep
+from typing import Any
 
 from pslab.cluster import Cluster
-from pslab.errors import AbortedError, NotFoundError, UnavailableError
+from pslab.errors import AbortedError, FailedPreconditionError, NotFoundError, UnavailableError
 from pslab.run.cells import CellState
 from pslab.run.output import Output
 from pslab.runtime.transport.address import Address
@@ -34,8 +35,9 @@ def run_cell(cluster: Cluster, where: str, source: str, anew: bool = False, outp
     """
     tasks = tasks_of(cluster, where)
     run = _CellRun(cluster, tasks, output or Output(tasks))
-    cluster.call_all("begin_cell", tasks, source=source, addresses=_addresses(cluster), anew=anew)
+    cluster.call_all("expect_no_cell", tasks)  # it is begun on all of them, or on none
     try:
+        run.begin(source=source, addresses=_addresses(cluster), anew=anew)
         run.follow()
     except KeyboardInterrupt:
         run.interrupt()
@@ -78,20 +80,38 @@ class _CellRun:
         self._begun_lines: dict[tuple[str, bool], str] = {}
         self.failed: list[str] = []
 
+    def begin(self, **cell: Any) -> None:
+        """Begin it on all of them."""
+        for task in list(self._running):
+            self._ask(task, "begin_cell", **cell)
+
     def follow(self, deadline: float | None = None) -> None:
         """Print what they print until all are done, or until the deadline."""
         while self._running and (deadline is None or monotonic() < deadline):
-            for task, state in self._cluster.call_all("cell_state", self._running).items():
-                self._show(task, state)
+            for task in list(self._running):
+                state = self._ask(task, "cell_state")
+                if state is not None:
+                    self._show(task, state)
             if self._running:
                 sleep(LOOK_S)
 
     def interrupt(self) -> None:
         """Interrupt those that are still at work; who does not heed it is named."""
-        self._cluster.call_all("interrupt_cell", self._running)
+        for task in list(self._running):
+            self._ask(task, "interrupt_cell")
         self.follow(monotonic() + GRACE_S)
         for task in self._running:
             self._output.say(f"{task} is still at work on the cell; %pslab cluster kill {task} ends its process")
+
+    def _ask(self, task: str, method: str, **arguments: Any) -> Any:
+        """Call a task; where its process was lost, and the cell with it, that is told, and its cell has failed."""
+        try:
+            return self._cluster.call(task, method, **arguments)
+        except (UnavailableError, FailedPreconditionError) as error:  # the latter from the process that was started in its place
+            self._output.say(f"the cell was lost: {error.message}")
+            self._running.remove(task)
+            self.failed.append(task)
+            return None
 
     def _show(self, task: str, state: CellState) -> None:
         for text, error in state.printed:

@@ -19,6 +19,7 @@ from pslab.run.plan import TaskPlan
 from pslab.run.tie import END
 
 _DRAIN_S = 2.0
+_HELD = 1000
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,12 @@ class Ended:
     status: int
 
 
-Events = queue.SimpleQueue[Printed | Ended]
+Events = queue.Queue[Printed | Ended]
+
+
+def events() -> Events:
+    """Room for what tasks do. Where it is full they wait, as for a terminal: what they print is not heaped up here."""
+    return queue.Queue(_HELD)
 
 
 class Running(Protocol):
@@ -120,11 +126,13 @@ class LocalProcess:
 
     def _reap(self, readers: Sequence[threading.Thread]) -> None:
         status = self._process.wait()
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)  # what it has started ends with it
         if self._process.stdin is not None:
             with contextlib.suppress(OSError):
                 self._process.stdin.close()
         for reader in readers:
-            reader.join(_DRAIN_S)  # what it has started may still hold the pipes
+            reader.join(_DRAIN_S)  # what has left its group may still hold the pipes
         self._events.put(Ended(self.plan.name, status))
 
 

@@ -31,7 +31,9 @@ def program_traceback(error: BaseException, file: str) -> str:
     if trace is not None and isinstance(error, PslabError | AttributeError):
         _end_with_the_program(trace)
         error.__cause__, error.__suppress_context__ = None, True
-    return "".join(traceback.format_exception(error.with_traceback(trace if trace is not None else error.__traceback__)))
+    elif trace is None and not isinstance(error, SyntaxError):  # of the program's own syntax the error says where
+        trace = error.__traceback__
+    return "".join(traceback.format_exception(error.with_traceback(trace)))
 
 
 def _end_with_the_program(trace: TracebackType) -> None:

@@ -48,7 +48,10 @@ def check_source(path: Path) -> None:
         UsageError: it cannot be read, it is Python 2, or it has another error of syntax; the message has file, line and text.
     """
     if not path.is_file():
-        raise NotFoundError(f"there is no program {str(path)!r}", "pslab run [OPTIONS] SCRIPT [ARGS…]: options of pslab come before the script")
+        what = "is no file" if path.exists() else "is not there"
+        raise NotFoundError(
+            f"there is no program {str(path)!r}: it {what}", "pslab run [OPTIONS] SCRIPT [ARGS…]: options of pslab come before the script"
+        )
     try:
         with tokenize.open(path) as file:
             source = file.read()

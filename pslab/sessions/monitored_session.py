@@ -113,8 +113,23 @@ class SingularMonitoredSession:
         return self._graph
 
     def should_stop(self) -> bool:
-        """Whether the training is to end: a hook, a thread or the end of the input asked for it, or it was closed."""
-        return self._closed or self._stop or self._coord.should_stop()
+        """Whether the training is to end: a hook, a thread or the end of the input asked for it, or it was closed.
+
+        Where a thread was the first to notice that a task was lost, that is no end: a new session is made.
+        """
+        if self._closed or self._stop:
+            return True
+        if not self._coord.should_stop():
+            return False
+        try:
+            self._coord.raise_requested_exception()
+        except _LOST as error:
+            if self._recovers:
+                self._recover(error)
+                return False
+        except Exception as error:
+            _log.debug("a thread asked for the end: %s", error)  # it is raised at the end
+        return True
 
     def run(self, fetches: Any, feed_dict: dict[Any, Any] | None = None, options: Any = None, run_metadata: Any = None) -> Any:
         """`Session.run`, with the hooks around it. After a task was lost a new session is made, and the run is made in that.
@@ -132,9 +147,12 @@ class SingularMonitoredSession:
             except _LOST as error:
                 if not self._recovers:
                     raise
-                _log.info("An error was raised: %s. The session is closed, and a new one is made.", error)
-                self._drop()
-                self._create()
+                self._recover(error)
+
+    def _recover(self, error: BaseException) -> None:
+        _log.info("An error was raised: %s. The session is closed, and a new one is made.", error)
+        self._drop()
+        self._create()
 
     def run_step_fn(self, step_fn: Callable[[StepContext], Any]) -> Any:
         """Call ``step_fn`` with a `StepContext`: its session runs without hooks, its ``run_with_hooks`` with them."""

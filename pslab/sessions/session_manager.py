@@ -143,7 +143,11 @@ class SessionManager:
             if self._roster is not None:
                 sess.run(self._roster.arrive)
                 self._wait_for_chief(sess, self._roster, max_wait_secs)
+            told = ""
             while missing := self._run_local_init(sess) or _missing(sess, self._ready_op):
+                if missing != told:
+                    _waiting.info("waiting for what the chief (task 0) has not initialized: %s (each worker must build the same graph)", missing)
+                    told = missing
                 if monotonic() + self._recovery_wait_secs > deadline:
                     raise DeadlineExceededError(f"Session was not ready after waiting {max_wait_secs:g} secs: not initialized: {missing}")
                 _log.info("Waiting for model to be ready: not initialized: %s", missing)

@@ -92,3 +92,20 @@ def test_threads_that_are_not_the_cells_print_where_they_did(cells: Cells, capsy
     other.start()
     other.join()
     assert capsys.readouterr().out == "of another\n"
+
+
+def test_what_the_threads_of_a_cell_print_is_its_own(cells: Cells) -> None:
+    source = "import threading\nt = threading.Thread(target=print, args=('from a thread',))\nt.start()\nt.join()"
+    assert text(run(cells, source)) == "from a thread\n"
+
+
+def test_an_error_of_syntax_is_all_that_is_shown(cells: Cells) -> None:
+    state = run(cells, "x = = 1")
+    assert state.failed
+    assert text(state).splitlines()[0].strip().startswith('File "<cell')
+    assert text(state).splitlines()[-1] == "SyntaxError: invalid syntax"
+
+
+def test_the_text_of_an_exit_is_shown(cells: Cells) -> None:
+    state = run(cells, "import sys\nsys.exit('no data')")
+    assert state.failed and state.printed == [("no data\n", True)]

@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -128,6 +129,32 @@ def test_nothing_outlives_a_launcher_that_is_killed(tmp_path: Path) -> None:
         assert len(everybody) >= 7
         os.kill(process.pid, signal.SIGKILL)
         until(lambda: gone(everybody), "processes were left behind")
+
+
+def test_what_a_task_has_started_ends_with_it(tmp_path: Path) -> None:
+    done = run(tmp_path, "import subprocess\nprint(subprocess.Popen(['sleep', '60'], stdout=2).pid)\n", "--ps", "0", "--workers", "1")
+    assert done.returncode == 0, done.stderr
+    until(lambda: not psutil.pid_exists(int(done.stdout.split()[-1])), "a process was left behind")
+
+
+def test_one_who_prints_all_the_time_can_be_interrupted(tmp_path: Path) -> None:
+    deaf = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True:\n    print('on and on')\n"
+    with running(tmp_path, deaf, 3) as (process, everybody):
+        reader = threading.Thread(target=process.stdout.read)  # type: ignore[union-attr]
+        reader.start()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=LIMIT_S) == 130
+        reader.join()
+        until(lambda: gone(everybody), "processes were left behind")
+
+
+def test_output_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            command(tmp_path, "print('x')\n"), cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True, timeout=LIMIT_S, check=False
+        )
+    assert done.returncode == 1
+    assert "pslab: [Errno 28] No space left on device" in done.stderr and "Traceback" not in done.stderr
 
 
 def test_errors_of_ours_show_the_programs_line_and_no_more(tmp_path: Path) -> None:

@@ -8,10 +8,11 @@ import pytest
 from rich.console import Console
 
 from pslab.cluster import Cluster
-from pslab.errors import AbortedError, NotFoundError
+from pslab.errors import AbortedError, FailedPreconditionError, NotFoundError
 from pslab.lab.lab_cluster import SERVICE
 from pslab.run.on_tasks import run_cell
 from pslab.run.output import Output
+from tests.cluster.processes import until
 
 TRAIN = """\
 with tf.device(tf.train.replica_device_setter(cluster=cluster, worker_device=f"/job:worker/task:{task_index}")):
@@ -81,3 +82,22 @@ def test_a_task_that_is_not_there(on) -> None:
     with pytest.raises(NotFoundError, match="no 'worker:7'") as told:
         on("worker:7", "1")
     assert told.value.hint == "one of: ps, worker, client, ps:0, worker:0, worker:1"
+
+
+def test_a_cell_is_begun_on_all_or_on_none(on, cluster) -> None:
+    endless = "import threading\nwhile True:\n    threading.Event().wait(0.05)"
+    cluster.call("worker:0", "begin_cell", source=endless, addresses={}, anew=False)
+    with pytest.raises(FailedPreconditionError, match="worker:0 is still at work"):
+        on("worker", "begun = True")
+    assert on("worker:1", "'begun' in globals()") == ["worker:1 | False"]
+    cluster.call("worker:0", "interrupt_cell")
+    until(lambda: not cluster.call("worker:0", "cell_state").running, "the cell was not interrupted")
+
+
+@pytest.mark.parametrize("delay", ["", "threading.Event().wait(0.3)"])
+def test_a_task_that_is_lost_fails_and_the_others_are_followed(delay: str, on, cluster) -> None:
+    with pytest.raises(AbortedError, match="failed on worker:1;"):
+        on("worker", f"import os, threading\nif task_index == 1:\n    {delay}\n    os._exit(1)\nthreading.Event().wait(1.0)\nprint('well')")
+    assert on.printed[-1] == "worker:0 | well"
+    assert on.printed[0].startswith("pslab: the cell was lost: worker:1 ")
+    cluster.wait_for("worker:1")

@@ -63,6 +63,11 @@ def test_a_program_that_is_not_there(tmp_path: Path) -> None:
         check_source(tmp_path / "none.py")
 
 
+def test_a_directory_is_no_program(tmp_path: Path) -> None:
+    with pytest.raises(NotFoundError, match="is no file"):
+        check_source(tmp_path)
+
+
 def test_a_good_one_passes(tmp_path: Path) -> None:
     check_source(program(tmp_path, "print('print x')\nprint (1)\n"))
 

@@ -152,6 +152,21 @@ def test_a_lost_task_leads_to_another_session_and_the_run_is_made_there() -> Non
     assert diary.entries == ["begin", "created", "before", "after", "before", "created", "before", "after", "end"]
 
 
+def test_a_task_that_a_thread_finds_lost_is_no_end() -> None:
+    count = tf.assign_add(tf.Variable(0), 1)
+    with tf.train.MonitoredSession() as sess:
+        first = sess.raw_session()
+        sess._coord.request_stop(UnavailableError("ps:0 is gone"))
+        assert not sess.should_stop()
+        assert sess.raw_session() is not first
+        assert sess.run(count) == 1
+    sess = tf.train.MonitoredSession()
+    sess._coord.request_stop(ValueError("of a thread"))
+    assert sess.should_stop()
+    with pytest.raises(ValueError, match="of a thread"):
+        sess.close()
+
+
 def test_a_graph_is_final_only_while_it_is_run() -> None:
     with tf.train.MonitoredSession() as sess:
         assert sess.graph.finalized

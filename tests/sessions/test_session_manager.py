@@ -49,6 +49,23 @@ def test_a_ready_op_of_the_programs_own_is_looked_at_until_the_deadline() -> Non
         manager.wait_for_session("", max_wait_secs=0.2)
 
 
+def test_what_the_chief_did_not_initialise_is_named(caplog: pytest.LogCaptureFixture) -> None:
+    server = tf.train.Server.create_local_server()
+    with tf.Graph().as_default():
+        tf.train.get_or_create_global_step()
+        chief = tf.train.MonitoredTrainingSession(server.target)
+    with tf.Graph().as_default(), caplog.at_level("INFO", "pslab.waiting"):
+        tf.train.get_or_create_global_step()
+        tf.Variable(1.0, name="other")
+        with pytest.raises(DeadlineExceededError, match="not initialized: other"):
+            tf.train.MonitoredTrainingSession(server.target, is_chief=False, max_wait_secs=1)
+    chief.close()
+    server.close()
+    assert [r.getMessage() for r in caplog.records if r.name == "pslab.waiting"] == [
+        "waiting for what the chief (task 0) has not initialized: other (each worker must build the same graph)"
+    ]
+
+
 def test_nobody_at_the_target_is_told() -> None:
     tf.Variable(1.0)
     with pytest.raises(UnavailableError, match=r"cannot reach 127\.0\.0\.1:9"):

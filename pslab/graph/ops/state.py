@@ -32,11 +32,16 @@ def _infer_update(op: Operation) -> infer.Inferred:
 def _read(state: Any, name: str, xp: Any, *, variable: str, dtype: str, shape: Any) -> Any:
     value = state.variables.read(variable)
     if value.shape != shape and not TensorShape(shape).is_compatible_with(value.shape):
-        raise InvalidArgumentError(
-            f"variable {variable!r} has shape {TensorShape(shape)} in this program's graph, but {TensorShape(value.shape)} on its task",
-            "whoever initialised it has another graph: each worker must build the same",
+        raise _other_graph(
+            f"variable {variable!r} has shape {TensorShape(shape)} in this program's graph, but {TensorShape(value.shape)} on its task"
         )
+    if value.dtype != as_dtype(dtype).as_numpy_dtype and as_dtype(value.dtype).name != dtype:  # strings have NumPy types of many lengths
+        raise _other_graph(f"variable {variable!r} is {dtype} in this program's graph, but {value.dtype} on its task")
     return value
+
+
+def _other_graph(problem: str) -> InvalidArgumentError:
+    return InvalidArgumentError(problem, "whoever initialised it has another graph: each worker must build the same")
 
 
 def _assign(state: Any, name: str, xp: Any, value: Any, *, variable: str, dtype: str, shape: Any) -> Any:

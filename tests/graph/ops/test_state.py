@@ -68,7 +68,7 @@ def test_a_value_must_fit(graph):
         apply_one("AssignAdd", [placeholder("float64", [3])], **attrs)
 
 
-def test_a_variable_that_another_program_made_in_another_shape_is_told():
+def test_a_variable_that_another_program_made_otherwise_is_told():
     import pslab as tf
     from pslab.errors import InvalidArgumentError
 
@@ -78,6 +78,10 @@ def test_a_variable_that_another_program_made_in_another_shape_is_told():
     with tf.Graph().as_default(), tf.Session(server.target) as sess:
         w = tf.Variable(np.zeros((4, 2)), name="w")
         with pytest.raises(InvalidArgumentError, match=r"variable 'w' has shape \(4, 2\) in this program's graph, but \(3, 2\) on its task"):
+            sess.run(w)
+    with tf.Graph().as_default(), tf.Session(server.target) as sess:
+        w = tf.Variable(np.zeros((3, 2), np.float32), name="w")
+        with pytest.raises(InvalidArgumentError, match=r"variable 'w' is float32 in this program's graph, but float64 on its task"):
             sess.run(w)
     with tf.Graph().as_default(), tf.Session(server.target) as sess:
         assert sess.run(tf.Variable(tf.placeholder(tf.float64), validate_shape=False, name="w")).shape == (3, 2)
