@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,6 +17,8 @@ from pslab.graph.operation import Operation
 from pslab.graph.ops import infer
 from pslab.graph.registry import not_differentiable, register
 from pslab.graph.tensor import Tensor
+
+csv.field_size_limit(sys.maxsize)  # a field may be of any length, as in TensorFlow
 
 _DTYPES = ("float32", "float64", "int32", "int64", "string")
 

@@ -100,7 +100,7 @@ class QueueRunner:
         except self.queue_closed_exception_types:
             self._input_ended(sess, coord)
         except _GONE as error:
-            self._report(error if coord is not None and not coord.should_stop() and not isinstance(error, CancelledError) else None, coord)
+            self._report(error if coord is not None and not coord.should_stop() and isinstance(error, UnavailableError) else None, coord)
         except PslabError as error:
             self._report(error, coord)
         finally:

@@ -32,6 +32,7 @@ class Connections:
     """A pool of connections by task. Each is used by one thread at a time.
 
     Attributes:
+        closed: whether `close` was called. No step waits any more then.
         cancellations: how often those in use were closed. A step that began before the last of these is given up, even if it needs no connection.
     """
 
@@ -41,7 +42,7 @@ class Connections:
         self._lock = threading.Lock()
         self._idle: defaultdict[str, list[Connection]] = defaultdict(list)
         self._busy: set[Connection] = set()
-        self._closed = False
+        self.closed = False
 
     def acquire(self, task: str) -> Connection:
         """An idle connection to ``task``, or a new one.
@@ -56,7 +57,7 @@ class Connections:
             connection = Connection(self._dial(task, lambda: self.cancellations == before))
             with self._lock:
                 self._busy.add(connection)
-        if self._closed:
+        if self.closed:
             self.discard(connection)
             raise CancelledError("the session is closed")
         return connection
@@ -76,7 +77,7 @@ class Connections:
         """Give a connection back for the next user."""
         with self._lock:
             self._busy.discard(connection)
-            if not self._closed:
+            if not self.closed:
                 self._idle[task].append(connection)
                 return
         connection.channel.close()
@@ -109,7 +110,7 @@ class Connections:
     def close(self) -> None:
         """Close everything."""
         with self._lock:
-            self._closed = True
+            self.closed = True
             idle = [c for connections in self._idle.values() for c in connections]
             self._idle.clear()
         for connection in idle:

@@ -224,4 +224,4 @@ class _Alone(Link):
 
     def alive(self) -> bool:
         self._deadline.check("this task")
-        return self._connections.cancellations == self._cancellations
+        return not self._connections.closed and self._connections.cancellations == self._cancellations  # it may have begun after the end

@@ -123,13 +123,14 @@ class Session:
         """A function that runs ``fetches``, and takes the values of ``feed_list`` as its arguments.
 
         Raises:
-            UsageError: (the function) another number of arguments.
+            UsageError: (the function) another number of arguments, or the session is closed.
         """
         structure = Fetches(self.graph, fetches)
         feeds = [feedable(self.graph, key) for key in feed_list]
         step = self.prepare(structure.elements, feeds)
 
         def call(*values: Any) -> Any:
+            self._check_open()
             if len(values) != len(feeds):
                 raise UsageError(f"expected {len(feeds)} values, for {', '.join(t.name for t in feeds) or 'nothing'}; found {len(values)}")
             result = step.run([fed_value(tensor, value) for tensor, value in zip(feeds, values, strict=True)])
@@ -141,13 +142,16 @@ class Session:
         """The planned step for ``fetches``: made once for each version of the graph, and kept."""
         key = (self.graph.version, tuple(fetches), tuple(feeds))
         with self._lock:
-            if self._closed:
-                raise ClosedSessionError("the session is closed", "make a new one")
+            self._check_open()
             step = self._steps.get(key)
             if step is None:
                 self._steps = {k: s for k, s in self._steps.items() if k[0] == self.graph.version}
                 step = self._steps[key] = self._planner.prepare(self.graph, fetches, feeds, self.config)
         return step
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise ClosedSessionError("the session is closed", "make a new one")
 
     def cancel(self) -> None:
         """Give up the runs in flight from another thread; they raise `CancelledError` or `UnavailableError`. The session stays usable."""

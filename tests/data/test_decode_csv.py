@@ -77,3 +77,9 @@ def test_what_cannot_be_meant():
         tf.decode_csv(["a"], [[True]])
     with pytest.raises(ShapeError, match="a default is one value, or none"):
         tf.decode_csv(["a"], [[1, 2]])
+
+
+def test_a_field_may_be_long():
+    (text,) = tf.decode_csv(tf.constant(["a" * 200_000]), [[""]])
+    with tf.Session() as sess:
+        assert sess.run(text).tolist() == [b"a" * 200_000]

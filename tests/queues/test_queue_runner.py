@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import pslab as tf
-from pslab.errors import InvalidArgumentError, OutOfRangeError, UsageError
+from pslab.errors import CancelledError, InvalidArgumentError, OutOfRangeError, UsageError
 
 
 @pytest.fixture(autouse=True)
@@ -61,3 +61,22 @@ def test_there_must_be_something_to_run() -> None:
         tf.train.QueueRunner(tf.FIFOQueue(1, tf.int32), [])
     with pytest.raises(UsageError, match="need a session"):
         tf.train.start_queue_runners()
+
+
+def test_a_run_that_begins_as_the_session_closes_ends_too() -> None:
+    queue = tf.FIFOQueue(1, tf.int32, shapes=[[]])
+    with tf.Session() as sess:
+        take = sess.prepare([queue.dequeue()], [])
+    with pytest.raises(CancelledError):
+        take.run([])
+
+
+def test_a_session_that_closes_is_no_error_of_its_threads() -> None:
+    queue = tf.FIFOQueue(10, tf.int32, shapes=[[]])
+    tf.train.add_queue_runner(tf.train.QueueRunner(queue, [queue.enqueue(1)] * 4))
+    coord = tf.train.Coordinator()
+    with tf.Session() as sess:
+        threads = tf.train.start_queue_runners(sess, coord)
+        sess.run(queue.dequeue())
+    coord.join(threads, stop_grace_period_secs=5)
+    assert not any(t.is_alive() for t in threads)

@@ -74,6 +74,8 @@ def test_make_callable() -> None:
         assert subtract(5, 3) == 2
         with pytest.raises(errors.UsageError, match="expected 2 values, for Placeholder:0, Placeholder_1:0; found 1"):
             subtract(5)
+    with pytest.raises(errors.UsageError, match="the session is closed"):
+        subtract(5, 3)
 
 
 def test_sessions_on_one_graph_have_variables_of_their_own() -> None:
