@@ -94,11 +94,12 @@ with open(f"{FLAGS.logdir}/worker-{FLAGS.task_index}.json", "w") as file:
     json.dump(updates, file)
 
 # %% [markdown]
-# MNIST itself is not in pslab. Where it does not lie in the directory that the program names, the digits that come with scikit-learn stand in for it, in its shape;
-# `PSLAB_DOWNLOAD_MNIST=1` in the environment fetches the real ones.
+# MNIST itself is not in pslab. Where it does not lie in the directory that the program names, the digits that come with scikit-learn stand in for it, in its
+# shape; `PSLAB_DOWNLOAD_MNIST=1` in the environment fetches the real ones.
 #
-# **Exercise.** Nobody waits for anybody here. Make worker 1 slow: at the end of its loop `time.sleep(0.05)`. Predict first: how many of the 400 updates will be its own?
-# Run it with `--logdir runs/tf1/slow`, so that it begins anew. (In a directory with a checkpoint it goes on from that, and 400 steps are made already. Try that too.)
+# **Exercise.** Nobody waits for anybody here. Make worker 1 slow: at the end of its loop `time.sleep(0.05)`. Predict first: how many of the 400 updates will
+# be its own? Run it with `--logdir runs/tf1/slow`, so that it begins anew. (In a directory with a checkpoint it goes on from that. What does it do in
+# `runs/tf1/async`, where 400 steps are made?)
 
 # %%
 made = [json.loads(path.read_text()) for path in sorted(Path("runs/tf1/slow").glob("worker-*.json"))]
@@ -110,8 +111,8 @@ else:
 # %% [markdown]
 # ## 2. The same, live
 #
-# With a cluster that stays, a cell can be run *in the process of a task*. It finds `tf`, `cluster`, `server`, `job_name` and `task_index`, and what earlier cells
-# left there. `on worker` is between-graph: each worker builds the graph, and may be asked about it afterwards.
+# With a cluster that stays, a cell can be run *in the process of a task*. It finds `tf`, `cluster`, `server`, `job_name` and `task_index`, and what earlier
+# cells left there. `on worker` is between-graph: each worker builds the graph, and may be asked about it afterwards.
 
 # %%
 # %pslab cluster start --ps 1 --workers 2
@@ -138,7 +139,7 @@ sess.run(tf.global_variables_initializer())
 # %%
 # %%pslab on worker
 sess = tf.Session(server.target)
-for step in range(100):
+for _ in range(100):
     points = rng.normal(size=(16, 3)).astype(np.float32)
     sess.run(train_op, {x: points, y: points @ truth})
 print("w is", sess.run(w).ravel().round(2))
@@ -169,7 +170,7 @@ train_op = optimizer.apply_gradients([(mean, w)])
 
 with tf.Session(server.target) as sess:
     sess.run(w.initializer)
-    for step in range(200):
+    for _ in range(200):
         feeds = {}
         for x, y, _ in towers:
             points = rng.normal(size=(16, 3)).astype(np.float32)
@@ -179,8 +180,8 @@ with tf.Session(server.target) as sess:
 print("w is", found.ravel().round(2))
 
 # %% [markdown]
-# **Exercise.** Nothing says where `mean` is computed, so it is where the client is: the gradients travel to the client, and their mean on to the ps. Let the ps
-# compute it. (`mean.device` tells where a tensor was asked to be.)
+# **Exercise.** Nothing says where `mean` is computed, so it is where the client is: the gradients travel to the client, and their mean on to the ps. Let the
+# ps compute it. (`mean.device` tells where a tensor was asked to be.)
 
 # %%
 # %%pslab on client
@@ -197,8 +198,9 @@ else:
 # %% [markdown]
 # ## 3. In step, with a backup worker
 #
-# `SyncReplicasOptimizer` takes the mean of one gradient of each worker, applies it, and lets them all go on with new parameters. Then the slowest sets the pace. With
-# `replicas_to_aggregate` less than the number of workers the first few gradients are enough; the others are dropped when they come: *backup workers*.
+# `SyncReplicasOptimizer` takes the mean of one gradient of each worker, applies it, and lets them all go on with new parameters. Then the slowest sets the
+# pace. With `replicas_to_aggregate` less than the number of workers the first few gradients are enough; the others are dropped when they come: *backup
+# workers*.
 #
 # Here worker 2 is slow. **Predict first**: two of three are aggregated. How long does a step take?
 
@@ -236,8 +238,8 @@ with tf.device(tf.train.replica_device_setter(worker_device=f"/job:worker/task:{
     train_op = optimizer.minimize(loss, global_step=global_step)
 
 rng = np.random.default_rng(args.task_index)
-turns, first, began = 0, None, None
-hooks = [optimizer.make_session_run_hook(is_chief), tf.train.StopAtStepHook(last_step=100)]
+turns, first = 0, None
+hooks = [optimizer.make_session_run_hook(is_chief), tf.train.StopAtStepHook(last_step=200)]
 with tf.train.MonitoredTrainingSession(master=server.target, is_chief=is_chief, hooks=hooks, stop_grace_period_secs=5) as sess:
     while not sess.should_stop():
         if args.task_index == 2:
@@ -245,29 +247,31 @@ with tf.train.MonitoredTrainingSession(master=server.target, is_chief=is_chief, 
         points = rng.uniform(-1, 1, (64, 2)).astype(np.float32)
         _, now, step = sess.run([train_op, loss, global_step], {x: points, y: (points[:, 0] * points[:, 1] > 0).astype(np.int64)})
         turns += 1
-        if began is None:
+        if first is None and step >= 100:  # all take part by then
             first, began = step, time.perf_counter()
-pace = 1000 * (time.perf_counter() - began) / max(1, step - first)
-print(f"{turns} turns up to step {step}, {pace:.1f} ms per step; loss {now:.3f}")
+print(f"{turns} turns; loss {now:.3f}")
 if is_chief:
+    pace = 1000 * (time.perf_counter() - began) / max(1, step - first)
+    print(f"{pace:.1f} ms per step")
     with open(f"runs/tf1/pace-{args.aggregate}.json", "w") as file:
         json.dump(pace, file)
 
 # %% [markdown]
-# **Exercise.** Wait for all: run it with `--aggregate 3`. What is the step's time now, and where does the number come from? How many turns does worker 2 make, then and now?
+# **Exercise.** Wait for all: run it with `--aggregate 3`. What is the step's time now, and where does the number come from? How many turns does worker 2 make,
+# then and now?
 
 # %%
 paces = {n: json.loads(path.read_text()) for n in (2, 3) if (path := Path(f"runs/tf1/pace-{n}.json")).exists()}
 if len(paces) < 2:
     check(False, f"there are only the times of {list(paces)}; run the cell above with --aggregate 2 and with --aggregate 3")
 else:
-    check(paces[3] > 25, f"a step that waits for worker 2 takes 30 ms or more, this one took {paces[3]:.0f}; does worker 2 still sleep?")
+    check(paces[3] > 20, f"a step that waits for worker 2 takes about 30 ms, this one took {paces[3]:.0f}; does worker 2 still sleep?")
 
 # %% [markdown]
 # ## 4. Saved by one program, used by another
 #
-# The program of part 1 left checkpoints. Beside each is a *meta graph*: the graph itself, as data. Whoever has both can use the model, without the code that built it
-# and without a cluster: `clear_devices=True` forgets that the variables were on a ps. What the program gave names to is found by name.
+# The program of part 1 left checkpoints. Beside each is a *meta graph*: the graph itself, as data. Whoever has both can use the model, without the code that
+# built it and without a cluster: `clear_devices=True` forgets that the variables were on a ps. What the program gave names to is found by name.
 
 # %%
 import numpy as np
@@ -288,8 +292,8 @@ with tf.Graph().as_default(), tf.Session() as sess:
 print(f"{right:.1%} of {test.num_examples} test images are right")
 
 # %% [markdown]
-# **Exercise.** Which hidden units never answer? Fetch what the hidden layer gives for the test images, after its ReLU, as an array `activations` with a row per image.
-# Names of ops that may be it: `[op.name for op in graph.get_operations() if op.name.startswith("hidden/")]`.
+# **Exercise.** Which hidden units never answer? Fetch what the hidden layer gives for the test images, after its ReLU, as an array `activations` with a row
+# per image. Names of ops that may be it: `[op.name for op in graph.get_operations() if op.name.startswith("hidden/")]`.
 
 # %%
 activations = None
@@ -306,7 +310,8 @@ else:
 # ## 5. Three ways to read data
 #
 # - **Feeding**: Python makes a batch, and each run is given it.
-# - **Files**: the reading is part of the graph. A queue of file names, a reader, a decoder; threads (*queue runners*) fill a queue of examples, and a step takes a batch from it.
+# - **Files**: the reading is part of the graph. A queue of file names, a reader, a decoder; threads (*queue runners*) fill a queue of examples, and a step
+#   takes a batch from it.
 # - **Preloaded**: the data is in the graph, as a constant, and a queue of indices says what comes next.
 
 # %%
@@ -328,7 +333,7 @@ def fed():
 def from_files():
     names = tf.train.string_input_producer(sorted(tf.gfile.Glob("runs/tf1/digits-*.csv")), shuffle=True)
     _, line = tf.TextLineReader().read(names)
-    *pixels, label = tf.decode_csv(line, record_defaults=[[0.0]] * 64 + [[0.0]])
+    *pixels, label = tf.decode_csv(line, record_defaults=[[0.0]] * 64 + [[0]])
     return tf.train.shuffle_batch([tf.stack(pixels), tf.cast(label, tf.int64)], batch_size=32, capacity=600, min_after_dequeue=200)
 
 
@@ -362,10 +367,11 @@ for name, rate in rates.items():
     print(f"{name:12}{rate:10,.0f} examples per second")
 
 # %% [markdown]
-# A run costs what it costs, however little it does. Feeding makes one run per batch. The other two make, besides, one run *per example*, in the thread that fills the queue.
+# A run costs what it costs, however little it does. Feeding makes one run per batch. The other two make, besides, one run *per example*, in the thread that
+# fills the queue.
 #
-# **Exercise.** Let the thread take 32 lines in one run: `tf.TextLineReader().read_up_to(names, 32)` gives a vector of lines, `decode_csv` then columns of that length
-# (`tf.stack(pixels, axis=1)`), and `shuffle_batch(…, enqueue_many=True)` puts them in as many examples. Write it as `many_lines`.
+# **Exercise.** Let the thread take 32 lines in one run: `tf.TextLineReader().read_up_to(names, 32)` gives a vector of lines, `decode_csv` then columns of that
+# length (`tf.stack(pixels, axis=1)`), and `shuffle_batch(…, enqueue_many=True)` puts them in as many examples. Write it as `many_lines`.
 
 
 # %%
@@ -381,8 +387,8 @@ check(rate > 2 * rates["from_files"], "that is still one line per run")
 # %% [markdown]
 # ## 6. What was written meanwhile
 #
-# Summaries are event files, which TensorBoard opens (`tensorboard --logdir runs`). They can be read back too. The chief of part 1 wrote the loss of its own batches,
-# and how many steps there were per second.
+# Summaries are event files, which TensorBoard opens (`tensorboard --logdir runs`). They can be read back too. The chief of part 1 wrote the loss of its own
+# batches, and how many steps there were per second.
 
 # %%
 import matplotlib.pyplot as plt
@@ -407,11 +413,13 @@ axes.set(xlabel="global step", ylabel="loss of the chief's batch", yscale="log")
 plt.show()
 
 # %% [markdown]
-# **Exercise.** Let the program of part 1 write its accuracy too: a line beside `tf.summary.scalar("loss", loss)`. Run it with `--logdir runs/tf1/mine`, and draw both.
+# **Exercise.** Let the program of part 1 write its accuracy too: a line beside `tf.summary.scalar("loss", loss)`. Run it with `--logdir runs/tf1/mine`, and
+# draw both. (Its tag will be `accuracy_1`: the graph has an op named `accuracy` already.)
 
 # %%
 found = curves("runs/tf1/mine")
 if not found:
     check(False, "there are no events in runs/tf1/mine; run the program of part 1 with that --logdir")
 else:
-    check("accuracy" in found, f'there is only {", ".join(found)}; tf.summary.scalar("accuracy", accuracy) comes before the session')
+    missing = f'there is only {", ".join(found)}; tf.summary.scalar("accuracy", accuracy) comes before the session'
+    check(any(tag.startswith("accuracy") for tag in found), missing)
