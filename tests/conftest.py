@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 
 import pytest
 
 from pslab.graph.defaults import reset_default_graph
+
+
+def pytest_configure() -> None:
+    """A suite that a script starts in its background inherits an ignored Ctrl-C, and so would every process that its tests interrupt."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
