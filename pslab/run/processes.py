@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import queue
+import random
 import signal
 import socket
 import subprocess
@@ -15,11 +17,14 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import IO, Protocol
 
+from pslab.errors import ResourceExhaustedError
 from pslab.run.plan import TaskPlan
 from pslab.run.tie import END
 
 _DRAIN_S = 2.0
 _HELD = 1000
+_PORTS = range(15_000, 30_000)
+"""Below those that systems hand out by themselves, so that no connection of anybody's takes a port before its task listens there."""
 
 
 @dataclass(frozen=True)
@@ -137,7 +142,23 @@ class LocalProcess:
 
 
 def free_addresses(count: int, host: str = "127.0.0.1") -> list[str]:
-    """``host:port`` of so many ports that nobody listens on."""
+    """``host:port`` of so many ports that nobody listens on.
+
+    Raises:
+        ResourceExhaustedError: there are not so many.
+    """
+    addresses: list[str] = []
     with ExitStack() as held:
-        sockets = [held.enter_context(socket.create_server((host, 0))) for _ in range(count)]
-        return [f"{host}:{s.getsockname()[1]}" for s in sockets]
+        for port in random.SystemRandom().sample(_PORTS, len(_PORTS)):
+            if len(addresses) == count:
+                break
+            try:
+                held.enter_context(socket.create_server((host, port)))
+            except OSError as error:
+                if error.errno not in (errno.EADDRINUSE, errno.EACCES):
+                    raise
+            else:
+                addresses.append(f"{host}:{port}")
+    if len(addresses) < count:
+        raise ResourceExhaustedError(f"{count} tasks need a port each, but {host} has {len(addresses)} that are free", "start fewer tasks")
+    return addresses
