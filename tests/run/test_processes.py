@@ -33,5 +33,5 @@ def test_a_port_in_use_is_passed_over_and_too_few_are_told(monkeypatch: pytest.M
     monkeypatch.setattr(processes, "_PORTS", (taken, free))
     with socket.create_server(("127.0.0.1", taken)):
         assert ports(free_addresses(1)) == [free]
-        with pytest.raises(ResourceExhaustedError, match="2 tasks need a port each, but 127.0.0.1 has 1"):
+        with pytest.raises(ResourceExhaustedError, match="2 tasks need a port each"):
             free_addresses(2)
