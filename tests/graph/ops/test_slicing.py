@@ -97,4 +97,4 @@ def test_pad(value):
 def test_one_string_of_many(graph):
     strings = constant(["a", "b"])
     first, second = unstack(strings)
-    assert [v.tolist() for v in evaluate([strings[0], gather(strings, 1), first, second])] == ["a", "b", "a", "b"]
+    assert [v.tolist() for v in evaluate([strings[0], gather(strings, 1), first, second])] == [b"a", b"b", b"a", b"b"]
