@@ -257,7 +257,7 @@ def _read_index(path: str) -> dict[str, int]:
         index = json.loads(text)
         check = index.pop("crc32")
         files = {str(name): int(value) for name, value in index["files"].items()}
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         raise DataLossError(f"{path} is damaged, or is no index of a checkpoint: it begins with {text[:60]!r}") from None
     if zlib.crc32(as_text(index).encode()) != check:
         raise DataLossError(f"{path} is damaged: it has not the checksum that it was written with")

@@ -54,7 +54,7 @@ class Saver:
         filename: changes nothing: a path is given to `save`.
 
     Raises:
-        UsageError: no variables, a name that comes twice, something that is no variable, or one of dtype ``string``.
+        UsageError: no variables, a name that comes twice, something that is no variable, or one of dtype ``string``; a number to keep that is none.
         UnimplementedError: ``saver_def`` or ``builder``.
     """
 
@@ -154,10 +154,12 @@ class Saver:
             devices=devices,
             shards={name: _task(device) for name, device in devices.items()} if self._options["sharded"] else None,
         )
+        if write_state:
+            self._retention.record(prefix, time.time())  # whatever fails from here on, it is deleted in its turn
         if write_meta_graph:
             self._write_graph(f"{prefix}.{meta_graph_suffix}")
         if write_state:
-            self._record(prefix, latest_filename, meta_graph_suffix)
+            self._update_state(prefix, latest_filename, meta_graph_suffix)
         return prefix
 
     def restore(self, sess: Any, save_path: str | os.PathLike[str]) -> None:
@@ -273,10 +275,9 @@ class Saver:
         with named_errors("write", path):
             write_bytes(path, content)
 
-    def _record(self, prefix: str, latest_filename: str | None, meta_graph_suffix: str) -> None:
-        obsolete = self._retention.record(prefix, time.time())
-        update_checkpoint_state(os.path.dirname(prefix), prefix, self.last_checkpoints, latest_filename)
-        for old in obsolete:
+    def _update_state(self, prefix: str, latest_filename: str | None, meta_graph_suffix: str) -> None:
+        update_checkpoint_state(os.path.dirname(prefix), prefix, self._retention.newest, latest_filename)
+        for old in self._retention.obsolete():
             try:
                 remove_checkpoint(old, meta_graph_suffix)
             except OpError as error:  # the new checkpoint is safe, and so is the training
