@@ -14,6 +14,7 @@ import shutil
 import time
 import zlib
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from types import TracebackType
 from typing import Any
 
@@ -119,7 +120,7 @@ def remove_checkpoint(prefix: str | os.PathLike[str], meta_graph_suffix: str = "
     prefix = checkpoint_prefix(prefix)
     for path in (prefix + INDEX_SUFFIX, *_shards(prefix), prefix + DATA_SUFFIX, f"{prefix}.{meta_graph_suffix}"):
         if os.path.lexists(path):
-            with named_errors("delete", path):
+            with named_errors("delete", path), suppress(FileNotFoundError):  # another process may be deleting it, too
                 os.remove(path)
 
 
