@@ -219,6 +219,19 @@ def test_there_is_a_worker_at_least(ps: int, workers: int, tmp_path: Path) -> No
         run_program(tmp_path / "program.py", [], ps, workers, as_tensorflow=False)
 
 
+def test_a_worker_that_only_serves_says_that_it_does_not_end(tmp_path: Path) -> None:
+    body = "tf.train.Server(cluster, args.job_name, args.task_index).join()\n"
+    process = subprocess.Popen(command(tmp_path, body, "--workers", "1"), cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    try:
+        told = process.stderr.readline()
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=LIMIT_S)
+    assert told == "worker:0 | worker:0 serves in Server.join(), and does not end by itself; only a ps does, when the workers are done\n"
+    assert process.returncode == 130
+
+
 def test_more_tasks_than_there_can_be_are_refused_at_once(tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text("pass\n")
     with pytest.raises(ResourceExhaustedError, match=r"1000000001 processes need \d+ MB at the least, but there are \d+ MB") as told:
