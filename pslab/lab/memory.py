@@ -100,10 +100,10 @@ def estimate(job: Job, batch: int, data: Mapping[str, int], most: int, room: Roo
         room: the memory there is.
 
     Raises:
-        UsageError: ``batch`` is less than 1.
+        UsageError: ``batch`` is no whole number from 1 on.
     """
-    if batch < 1:
-        raise UsageError(f"a batch has at least 1 example, found {batch}")
+    if not isinstance(batch, int) or batch < 1:
+        raise UsageError(f"a batch is a whole number of examples, at least 1; found {batch!r}")
     memory = TrainingMemory(job)
     largest = _most_that_fits(memory.of, data, most, room)
     tasks = memory.of(batch)

@@ -73,8 +73,9 @@ def test_a_ps_that_does_not_hold_the_model_is_named():
     with pytest.raises(ResourceExhaustedError, match=r"needs about .* MB on ps:0, but a task may take 20.0 MB.*\n.*fewer tasks, or a smaller model"):
         check_training(found)
     assert found.largest == 0
-    with pytest.raises(UsageError, match="at least 1"):
-        estimate(job(), 0, {}, 700, Room(None, None))
+    for batch in (0, 2.5, "a"):
+        with pytest.raises(UsageError, match=f"at least 1; found {batch!r}"):
+            estimate(job(), batch, {}, 700, Room(None, None))
 
 
 def test_on_a_gpu_the_step_must_fit_there_and_the_data_on_the_host():
