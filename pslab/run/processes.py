@@ -12,8 +12,8 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import IO, Protocol
 
@@ -78,22 +78,26 @@ class LocalProcess:
 
     Attributes:
         pid: of the process.
+
+    Raises:
+        ResourceExhaustedError: the system does not start another.
     """
 
     def __init__(self, plan: TaskPlan, script: str, as_tensorflow: bool, events: Events) -> None:
         self.plan = plan
         self._events = events
         command = [sys.executable, "-m", "pslab.run.child", *(["--tensorflow"] if as_tensorflow else []), script, *plan.arguments]
-        self._process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            errors="replace",
-            env={"OMP_NUM_THREADS": "1", **os.environ, **plan.environment},
-            start_new_session=True,  # Ctrl-C reaches the launcher alone, which decides
-        )
+        with _as_exhausted(f"start {plan.name}"), _interrupts_held():
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                errors="replace",
+                env={"OMP_NUM_THREADS": "1", **os.environ, **plan.environment},
+                start_new_session=True,  # Ctrl-C reaches the launcher alone, which decides
+            )
         self.pid = self._process.pid
         assert self._process.stdout is not None and self._process.stderr is not None
         readers = [
@@ -148,7 +152,7 @@ def free_addresses(count: int, host: str = "127.0.0.1") -> list[str]:
         ResourceExhaustedError: there are not so many.
     """
     addresses: list[str] = []
-    with ExitStack() as held:
+    with _as_exhausted(f"find {count} free ports"), ExitStack() as held:
         for port in random.SystemRandom().sample(_PORTS, len(_PORTS)):
             if len(addresses) == count:
                 break
@@ -162,3 +166,21 @@ def free_addresses(count: int, host: str = "127.0.0.1") -> list[str]:
     if len(addresses) < count:
         raise ResourceExhaustedError(f"{count} tasks need a port each, but {host} has {len(addresses)} that are free", "start fewer tasks")
     return addresses
+
+
+@contextmanager
+def _as_exhausted(action: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise ResourceExhaustedError(f"cannot {action}: {error.strerror}", "fewer tasks, or higher limits (ulimit -n, ulimit -u)") from None
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """What is started within begins with SIGINT blocked; `pslab.run.child` lets it through as soon as it can answer."""
+    former = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, former)

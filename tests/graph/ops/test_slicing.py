@@ -18,7 +18,7 @@ from pslab.testing.gradcheck import evaluate
 X = np.arange(24.0).reshape(2, 3, 4)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.data())
 def test_indexes_as_numpy_does(data):
     shape = data.draw(hnp.array_shapes(min_dims=1, max_dims=3, min_side=1, max_side=4))
