@@ -293,7 +293,8 @@ print(f"{right:.1%} of {test.num_examples} test images are right")
 
 # %% [markdown]
 # **Exercise.** Which hidden units never answer? Fetch what the hidden layer gives for the test images, after its ReLU, as an array `activations` with a row
-# per image. Names of ops that may be it: `[op.name for op in graph.get_operations() if op.name.startswith("hidden/")]`.
+# per image. Names of ops that may be it: `[op.name for op in sess.graph.get_operations() if op.name.startswith("hidden/")]`.
+# (That session is closed: to fetch something takes another one, restored in the same way.)
 
 # %%
 activations = None
