@@ -112,7 +112,7 @@ def wide(x, y):
 # %% [markdown]
 # ## Keep it
 #
-# A checkpoint holds the parameters, and the global step.
+# A checkpoint holds the parameters, what the optimizer keeps beside them, and the global step.
 
 # %%
 # %pslab save runs/first
