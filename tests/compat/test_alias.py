@@ -41,7 +41,9 @@ def test_a_module_that_is_not_there_says_who_speaks() -> None:
 @pytest.mark.parametrize("statement", ["import tensorflow.contrib.slim as slim", "from tensorflow.contrib import slim"])
 def test_a_module_that_is_not_there_for_a_reason_says_the_reason(statement: str) -> None:
     program = f"try:\n    {statement}\nexcept ImportError as error:\n    print(error)"
-    said = "pslab, which stands in for TensorFlow here, has no 'tensorflow.contrib.slim': slim is not built; `layers` has dense, conv2d and their like"
+    said = (
+        "pslab, which stands in for TensorFlow here, has no 'tensorflow.contrib.slim': slim is not built; `layers` has dense, conv2d and their like"
+    )
     assert run(program) == said
 
 
