@@ -26,6 +26,7 @@ MODULES = {
     "tensorflow.contrib.framework": "pslab:contrib.framework",
     "tensorflow.contrib.layers": "pslab:contrib.layers",
     "tensorflow.contrib.rnn": "pslab:contrib.rnn",
+    "tensorflow.contrib.training": "pslab:contrib.training",
     "tensorflow.errors": "pslab.errors",
     "tensorflow.examples": "",
     "tensorflow.examples.tutorials": "",

@@ -62,6 +62,8 @@ RENAMED = {
     "contrib.rnn.MultiRNNCell": "nn.rnn_cell.MultiRNNCell",
     "contrib.rnn.RNNCell": "nn.rnn_cell.RNNCell",
     "contrib.rnn.static_rnn": "nn.static_rnn",
+    "contrib.training.GreedyLoadBalancingStrategy": "train.GreedyLoadBalancingStrategy",
+    "contrib.training.byte_size_load_fn": "train.byte_size_load_fn",
 }
 """From an old name to where the thing is now, below ``pslab``."""
 

@@ -108,6 +108,7 @@ def test_app_run_calls_main_and_ends_with_what_it_returns() -> None:
         (lambda: tf.train.SummaryWriter, lambda: tf.summary.FileWriter),
         (lambda: tf.contrib.framework.get_or_create_global_step, lambda: tf.train.get_or_create_global_step),
         (lambda: tf.contrib.rnn.static_rnn, lambda: tf.nn.static_rnn),
+        (lambda: tf.contrib.training.GreedyLoadBalancingStrategy, lambda: tf.train.GreedyLoadBalancingStrategy),
     ],
 )
 def test_old_names_are_the_new_ones(old, new) -> None:
