@@ -104,7 +104,7 @@ def wide(x, y):
 # %pslab train --steps 500 --wait
 
 # %% [markdown]
-# Print the plan of a step: which task runs which ops, and what is cut between them. The bytes in the plot are exactly these cuts.
+# The plan of a step, as a picture and as text: which task runs which ops, and what is cut between them. The bytes in the plot are exactly these cuts.
 
 # %%
 # %pslab graph
@@ -112,10 +112,16 @@ def wide(x, y):
 # %% [markdown]
 # ## Keep it
 #
-# **Predict first.** The checkpoint was written by a cluster with one ps. Can it be restored onto two?
+# A checkpoint holds the parameters, what the optimizer keeps beside them, and the global step.
 
 # %%
 # %pslab save runs/first
+# %pslab evaluate
+
+# %% [markdown]
+# **Predict first.** The checkpoint was written by a cluster with one ps. Can it be restored onto two? Will it answer the same?
+
+# %%
 # %pslab cluster scale --ps 2
 # %pslab restore runs/first
 # %pslab evaluate

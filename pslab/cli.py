@@ -46,7 +46,8 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--tensorflow", action="store_true", help="let 'import tensorflow' in the program mean pslab")
     run.add_argument("--address", metavar="SCHEDULER", help="start the processes on the workers of this Dask scheduler")
     run.add_argument("script", type=Path, metavar="SCRIPT", help="the program")
-    run.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGS", help="its own arguments")
+    own = run.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGS", help="its own arguments")
+    own.required = False  # what says that SCRIPT is missing would name it too
     return parser
 
 

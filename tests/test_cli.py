@@ -87,3 +87,8 @@ def test_an_interrupt_ends_it_cleanly(tmp_path) -> None:
     assert "Traceback" not in errors
     _, alive = psutil.wait_procs(family, timeout=20)
     assert not alive
+
+
+def test_run_without_a_program_asks_for_one_and_for_nothing_else(tmp_path) -> None:
+    done = pslab("run", cwd=tmp_path)
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (2, "pslab run: error: the following arguments are required: SCRIPT")

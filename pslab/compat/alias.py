@@ -12,6 +12,8 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
+from pslab.compat.historical import NOT_THERE
+
 VERSION = "1.15.5"
 """The version of TensorFlow whose names these are."""
 
@@ -24,6 +26,7 @@ MODULES = {
     "tensorflow.contrib.framework": "pslab:contrib.framework",
     "tensorflow.contrib.layers": "pslab:contrib.layers",
     "tensorflow.contrib.rnn": "pslab:contrib.rnn",
+    "tensorflow.contrib.training": "pslab:contrib.training",
     "tensorflow.errors": "pslab.errors",
     "tensorflow.examples": "",
     "tensorflow.examples.tutorials": "",
@@ -97,6 +100,9 @@ class _Finder(MetaPathFinder, Loader):
     def find_spec(self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:
         if fullname.partition(".")[0] != "tensorflow":
             return None
+        why = NOT_THERE.get(fullname.partition(".")[2])
+        if why is not None:  # a ModuleNotFoundError would be lost in `from tensorflow import keras`
+            raise ImportError(f"pslab, which stands in for TensorFlow here, has no {fullname!r}: {why}", name=fullname)
         if fullname not in MODULES:
             raise ModuleNotFoundError(f"pslab, which stands in for TensorFlow here, has no module {fullname!r}", name=fullname)
         return ModuleSpec(fullname, self, is_package=True)

@@ -62,6 +62,8 @@ RENAMED = {
     "contrib.rnn.MultiRNNCell": "nn.rnn_cell.MultiRNNCell",
     "contrib.rnn.RNNCell": "nn.rnn_cell.RNNCell",
     "contrib.rnn.static_rnn": "nn.static_rnn",
+    "contrib.training.GreedyLoadBalancingStrategy": "train.GreedyLoadBalancingStrategy",
+    "contrib.training.byte_size_load_fn": "train.byte_size_load_fn",
 }
 """From an old name to where the thing is now, below ``pslab``."""
 
@@ -77,6 +79,7 @@ NOT_THERE = {
     "function": "functions of TensorFlow 2 are not built; pslab builds graphs, which sessions run",
     "keras": "Keras is not built; `layers` has dense, conv2d and their like",
     "map_fn": "control flow inside a graph is not built; a Python loop unrolls",
+    "metrics": "streaming metrics are not built; average in Python what the runs return",
     "scan": "control flow inside a graph is not built; a Python loop unrolls",
     "string_split": "sparse tensors are not built; decode_csv parts a string into as many fields in every record",
     "while_loop": "control flow inside a graph is not built; a Python loop unrolls",
@@ -116,7 +119,7 @@ def look_up(name: str, others: list[str]) -> object:
     if any(known.startswith(f"{name}.") for known in RENAMED):
         return OldPackage(name)
     if name in NOT_THERE:
-        raise AttributeError(f"pslab has no {name!r}: {NOT_THERE[name]}")
+        raise AttributeError(f"pslab has no tf.{name}: {NOT_THERE[name]}")
     package, _, last = f"tf.{name}".rpartition(".")
     old = [known.rpartition(".")[2] for known in RENAMED if f"tf.{known}".rpartition(".")[0] == package]
     close = difflib.get_close_matches(last, [*others, *old], n=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -102,23 +103,27 @@ class StepPlan:
     fetches: tuple[tuple[str, str | None], ...]
 
     def __str__(self) -> str:
-        lines = [f"StepPlan driven by {self.master}: {len(self.partitions)} partitions, {len(self.cuts)} cuts"]
+        lines = [f"StepPlan driven by {self.master}; partitions: {len(self.partitions)}, cuts: {len(self.cuts)}"]
         for name, part in self.partitions.items():
             lines.append(f"  {name}")
             if part.feeds:
-                lines.append(f"    fed      {', '.join(part.feeds)}")
+                lines += _lines("fed", ", ".join(part.feeds))
             for number, stage in enumerate(part.stages):
                 for cut in stage.receives:
-                    lines.append(f"    receive  #{cut.index} from {cut.source}: {', '.join(cut.tensors) or 'control'}")
+                    lines += _lines("receive", f"#{cut.index} from {cut.source}: {', '.join(cut.tensors) or 'control'}")
                 if stage.nodes:
-                    lines.append(f"    stage {number}  " + ", ".join(f"{n.name} ({n.type})" for n in stage.nodes))
+                    lines += _lines(f"stage {number}", ", ".join(f"{n.name} ({n.type})" for n in stage.nodes))
                 for cut in stage.sends:
-                    lines.append(f"    send     #{cut.index} to {cut.destination}: {', '.join(cut.tensors) or 'control'}")
+                    lines += _lines("send", f"#{cut.index} to {cut.destination}: {', '.join(cut.tensors) or 'control'}")
                 for node in stage.waits:
-                    lines.append(f"    wait     {node.name} ({node.type})")
+                    lines += _lines("wait", f"{node.name} ({node.type})")
             if part.fetches:
-                lines.append(f"    return   {', '.join(part.fetches)}")
+                lines += _lines("return", ", ".join(part.fetches))
         return "\n".join(lines)
+
+
+def _lines(what: str, text: str) -> list[str]:
+    return textwrap.wrap(text, 100, initial_indent=f"    {what:<8} ", subsequent_indent=" " * 13, break_long_words=False, break_on_hyphens=False)
 
 
 def _plain_cut(cut: Cut | None) -> Any:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pslab.cluster import ClusterStatus
-    from pslab.lab.status import LabStatus
+    from pslab.lab.status import LabStatus, LoopState
 
 _CELL = "text-align:left;padding:2px 14px 2px 0;font-family:var(--jp-code-font-family,monospace);font-size:13px"
 
@@ -69,8 +69,13 @@ def show_status(status: LabStatus) -> Shown:
         f"{status.state}: {status.model} on {status.dataset}, {status.replication} {status.update}, "
         f"step {status.global_step} of {status.target_step}{speed}{dropped}" + (f" — {said}" if said else "")
     )
-    rows = [(loop.name, loop.state, loop.step) for loop in status.workers]
+    rows = [(loop.name, _what_it_does(loop, status), loop.step) for loop in status.workers]
     return Shown(heading, ("loop", "state", "steps in this mode"), rows, status.message)
+
+
+def _what_it_does(loop: LoopState, status: LabStatus) -> str:
+    """Between-graph and sync, a worker is ahead: when the last update is made it is within a step, whose gradient is not asked for."""
+    return "waiting" if loop.state == "running" and status.state in ("paused", "done") else loop.state
 
 
 def show_figures(heading: str, figures: Mapping[str, float]) -> Shown:

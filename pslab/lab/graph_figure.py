@@ -89,7 +89,7 @@ class _Bands:
             self.lanes.update((edge, middle + math.copysign(half - _LANE / 2, lane) + lane * _LANE) for edge, lane in mine.items())
             self.sides[task] = left, right
             left = right + _GAP
-        self.width = max(9.0, left)
+        self.width = max(9.5, left)  # the legend's
         self.height = _HEAD + _NAME + max((len(lines) for lines in layout.bands.values()), default=1) * _PITCH[1] + _FOOT
 
 

@@ -79,10 +79,10 @@ class Lab:
             AbortedError: it has failed somewhere; the traceback was printed.
         """
         from pslab.lab.programs import notebook_output
-        from pslab.run.on_tasks import run_cell, tasks_of
+        from pslab.run.on_tasks import run_cell
 
         cluster = self.cluster.require()
-        run_cell(cluster, where, source, anew, notebook_output(tasks_of(cluster, where)))
+        run_cell(cluster, where, source, anew, notebook_output(cluster.tasks))
 
     # What to train
 

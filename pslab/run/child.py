@@ -35,9 +35,14 @@ def main() -> int:
     sys.path[0] = str(Path(script).resolve().parent)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        runpy.run_path(script, run_name="__main__")
-    except KeyboardInterrupt:
+        return _run(script)
+    except KeyboardInterrupt:  # also while it says why it failed: another task that failed first is told of
         return 128 + signal.SIGINT
+
+
+def _run(script: str) -> int:
+    try:
+        runpy.run_path(script, run_name="__main__")
     except Exception as error:
         from pslab.run.report import program_traceback
 

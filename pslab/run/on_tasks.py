@@ -34,7 +34,7 @@ def run_cell(cluster: Cluster, where: str, source: str, anew: bool = False, outp
         KeyboardInterrupt: it was interrupted, and has ended.
     """
     tasks = tasks_of(cluster, where)
-    run = _CellRun(cluster, tasks, output or Output(tasks))
+    run = _CellRun(cluster, tasks, output or Output(cluster.tasks))
     cluster.call_all("expect_no_cell", tasks)  # it is begun on all of them, or on none
     try:
         run.begin(source=source, addresses=_addresses(cluster), anew=anew)

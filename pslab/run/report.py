@@ -28,7 +28,7 @@ def program_traceback(error: BaseException, file: str) -> str:
     trace: TracebackType | None = error.__traceback__
     while trace is not None and trace.tb_frame.f_code.co_filename != file:
         trace = trace.tb_next
-    if trace is not None and isinstance(error, PslabError | AttributeError):
+    if trace is not None and _says_it_all(error):
         _end_with_the_program(trace)
         error.__cause__, error.__suppress_context__ = None, True
     elif trace is None and not isinstance(error, SyntaxError):  # of the program's own syntax the error says where
@@ -36,8 +36,13 @@ def program_traceback(error: BaseException, file: str) -> str:
     return "".join(traceback.format_exception(error.with_traceback(trace)))
 
 
+def _says_it_all(error: BaseException) -> bool:
+    """Whether it is an error of ours that says what was wrong, so that our insides need not be seen."""
+    of_the_alias = isinstance(error, ImportError) and (error.name or "").partition(".")[0] == "tensorflow"
+    return of_the_alias or isinstance(error, PslabError | AttributeError)
+
+
 def _end_with_the_program(trace: TracebackType) -> None:
-    """Where pslab raises an error of its own, the error says what was wrong; our insides need not be seen."""
     last = step = trace
     while step.tb_next is not None:
         step = step.tb_next

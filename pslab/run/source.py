@@ -53,9 +53,7 @@ def check_source(path: Path) -> None:
     """
     if not path.is_file():
         what = "is no file" if path.exists() else "is not there"
-        raise NotFoundError(
-            f"there is no program {str(path)!r}: it {what}", "pslab run [OPTIONS] SCRIPT [ARGS…]: options of pslab come before the script"
-        )
+        raise NotFoundError(f"the program {str(path)!r} {what}", "pslab run [OPTIONS] SCRIPT [ARGS…]: options of pslab come before the script")
     try:
         with tokenize.open(path) as file:
             source = file.read()

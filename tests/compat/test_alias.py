@@ -38,6 +38,15 @@ def test_a_module_that_is_not_there_says_who_speaks() -> None:
     assert run(program) == "pslab, which stands in for TensorFlow here, has no module 'tensorflow.nothing'"
 
 
+@pytest.mark.parametrize("statement", ["import tensorflow.contrib.slim as slim", "from tensorflow.contrib import slim"])
+def test_a_module_that_is_not_there_for_a_reason_says_the_reason(statement: str) -> None:
+    program = f"try:\n    {statement}\nexcept ImportError as error:\n    print(error)"
+    said = (
+        "pslab, which stands in for TensorFlow here, has no 'tensorflow.contrib.slim': slim is not built; `layers` has dense, conv2d and their like"
+    )
+    assert run(program) == said
+
+
 def test_installed_twice_it_is_once() -> None:
     assert (
         run("alias.install()\nimport sys, tensorflow\nprint(sum(type(f).__name__ == '_Finder' for f in sys.meta_path), tensorflow.__version__)")
@@ -99,6 +108,7 @@ def test_app_run_calls_main_and_ends_with_what_it_returns() -> None:
         (lambda: tf.train.SummaryWriter, lambda: tf.summary.FileWriter),
         (lambda: tf.contrib.framework.get_or_create_global_step, lambda: tf.train.get_or_create_global_step),
         (lambda: tf.contrib.rnn.static_rnn, lambda: tf.nn.static_rnn),
+        (lambda: tf.contrib.training.GreedyLoadBalancingStrategy, lambda: tf.train.GreedyLoadBalancingStrategy),
     ],
 )
 def test_old_names_are_the_new_ones(old, new) -> None:

@@ -108,7 +108,7 @@ def test_a_plan_can_be_printed_and_travels(graph) -> None:
     plan = plan_of([tf.reduce_sum(v * x, name="sum")], [x])
     text = str(plan)
     for part in (
-        "StepPlan driven by worker:0: 2 partitions, 1 cuts",
+        "StepPlan driven by worker:0; partitions: 2, cuts: 1",
         "fed      x:0",
         "v/read (ReadVariable)",
         "send     #0 to worker:0: v/read:0",
@@ -119,6 +119,16 @@ def test_a_plan_can_be_printed_and_travels(graph) -> None:
         again = Partition.unpack(part.pack())
         assert again.pack() == part.pack()
         assert (again.task, again.master, again.fetches) == (part.task, "worker:0", part.fetches)
+
+
+def test_the_lines_of_a_printed_plan_are_short_and_part_no_name(graph) -> None:
+    with tf.device("/job:ps/task:1"):
+        many = [tf.Variable(float(i), name=f"a_variable_with_a_long_name_{i}") for i in range(9)]
+    lines = str(plan_of([tf.add_n(many, name="sum")])).splitlines()
+    assert max(map(len, lines)) <= 100
+    assert sum(lines.count(line) for line in lines if line.startswith(" " * 13)) >= 6
+    said = " ".join(line.strip() for line in lines)
+    assert ", ".join(f"a_variable_with_a_long_name_{i}/read:0" for i in range(9)) in said
 
 
 def test_strings_travel_as_they_are() -> None:

@@ -8,6 +8,7 @@ import numpy as np
 from IPython.core.formatters import DisplayFormatter
 
 from pslab.lab.display import Shown, show_cluster, show_figures, show_predictions, show_status
+from pslab.lab.status import LoopState
 from tests.lab.fake import CLUSTER, STATUS
 
 
@@ -31,6 +32,13 @@ def test_a_status_says_only_what_is_known() -> None:
     assert "100 worker steps/s" in repr(show_status(replace(STATUS, state="running")))
     assert "3 gradients dropped" in repr(show_status(replace(STATUS, dropped=3)))
     assert "1 gradient dropped" in repr(show_status(replace(STATUS, dropped=1)))
+
+
+def test_no_loop_runs_when_the_training_does_not() -> None:
+    busy = replace(STATUS, message="", workers=(LoopState("worker:0", "running", 500), LoopState("worker:1", "failed", 3)))
+    states = {state: repr(show_status(replace(busy, state=state))).splitlines()[2:] for state in ("running", "paused", "done")}
+    assert states["running"] == ["  worker:0  running  500", "  worker:1  failed   3"]
+    assert states["done"] == states["paused"] == ["  worker:0  waiting  500", "  worker:1  failed   3"]
 
 
 def test_a_cluster_tells_its_tasks_and_why_it_is_as_it_is() -> None:

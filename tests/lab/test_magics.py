@@ -74,7 +74,7 @@ def test_a_whole_training(say, tmp_path) -> None:
     assert float(say("%pslab evaluate").split("accuracy")[1]) == accuracy
     assert "Figure(" in say(f"%pslab plot {tmp_path}/plot.png")
     assert (tmp_path / "plot.png").stat().st_size > 10_000
-    assert "StepPlan driven by client:0" in say("%pslab graph")
+    assert "StepPlan driven by client:0;" in say("%pslab graph")
     assert "/job:ps/replica:0/task:1/device:CPU:0" in say("%pslab placement")
     assert "no cluster" in say("%pslab cluster stop")
 

@@ -80,3 +80,14 @@ def test_a_cell_runs_on_workers(say) -> None:
     say("%pslab cluster start --threads")
     assert say("%%pslab on worker\nprint(task_index)") == ["worker:0 | 0", "worker:1 | 1"]
     assert say("%%pslab on worker:1\ntask_index * 10") == ["worker:1 | 10"]
+
+
+def test_a_task_has_one_colour_whoever_else_prints(shell, capsys) -> None:
+    shell.run_cell("%pslab cluster start --threads")
+    capsys.readouterr()
+    found = []
+    for head in ("run --tensorflow", "on worker", "on worker:1"):
+        shell.run_cell(f"%%pslab {head}\nprint('here')")
+        found += re.findall(r"(\x1b\[\d+m)worker:1", capsys.readouterr().out)
+    assert len(found) == 3
+    assert len(set(found)) == 1

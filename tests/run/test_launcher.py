@@ -271,3 +271,23 @@ tf.train.MonitoredTrainingSession(server.target, is_chief=False)
     assert told[0] == "worker:1 | waiting for the chief (task 0) to initialize or restore the model\n"
     assert re.fullmatch(r"ps:0     \| .*(Dequeue|RosterWait).* has been waiting for 10 s\n", told[1])
     until(lambda: gone(everybody), "processes were left behind")
+
+
+def test_a_task_that_is_ended_while_it_says_why_it_failed_leaves_it_at_that(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("""\
+import os, signal, sys
+class Ended:
+    def find_spec(self, name, path=None, target=None):
+        if name == "pslab.run.report":
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Ended())
+1 / 0
+""")
+    command = [sys.executable, "-m", "pslab.run.child", str(program)]
+    child = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    assert child.stdin is not None
+    assert child.stderr is not None
+    with child, child.stderr:  # its standard input stays open as long as it runs: that is its tie
+        assert child.wait(LIMIT_S) == 128 + signal.SIGINT
+        assert child.stderr.read() == ""

@@ -46,3 +46,14 @@ def test_an_error_in_what_the_program_gave_us_shows_how_it_came_there() -> None:
 
 def test_what_is_of_python_2_is_said_so() -> None:
     assert report("xrange(3)")[-1] == "xrange is of Python 2; in Python 3 it is range"
+
+
+def test_an_import_that_the_alias_refuses_ends_with_the_programs_line() -> None:
+    lines = report("from pslab.compat.alias import _Finder\n_Finder().find_spec('tensorflow.contrib.slim')")
+    assert files(lines) == [FILE]
+    assert lines[-1].startswith("ImportError: pslab, which stands in for TensorFlow here, has no 'tensorflow.contrib.slim': slim is not built")
+
+
+def test_an_import_that_fails_elsewhere_is_shown_whole() -> None:
+    lines = report("import importlib\nimportlib.import_module('nowhere_at_all')")
+    assert len(files(lines)) > 1

@@ -59,12 +59,12 @@ def test_what_is_no_text_is_no_program(text: bytes, tmp_path: Path) -> None:
 
 
 def test_a_program_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(NotFoundError, match="there is no program"):
+    with pytest.raises(NotFoundError, match=r"the program .* is not there"):
         check_source(tmp_path / "none.py")
 
 
 def test_a_directory_is_no_program(tmp_path: Path) -> None:
-    with pytest.raises(NotFoundError, match="is no file"):
+    with pytest.raises(NotFoundError, match=r"the program .* is no file"):
         check_source(tmp_path)
 
 
