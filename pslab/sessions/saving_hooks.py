@@ -189,7 +189,7 @@ class SummarySaverHook(SessionRunHook):
             self._writer.flush()
 
     def _summaries(self) -> list[Any] | None:
-        op = self._summary_op if self._summary_op is not None else self._scaffold.summary_op if self._scaffold is not None else None
+        op = self._summary_op if self._scaffold is None else self._scaffold.summary_op
         if op is None:
             return None
         return list(op) if isinstance(op, list | tuple) else [op]
