@@ -69,7 +69,6 @@ class CheckpointSaverHook(SessionRunHook):
             raise UsageError("you cannot provide both saver and scaffold")
         self._saver = saver
         self._scaffold = scaffold
-        self._directory = checkpoint_dir
         self._path = os.path.join(checkpoint_dir, checkpoint_basename)
         self._timer = SecondOrStepTimer(every_secs=save_secs, every_steps=save_steps)
         self._listeners = list(listeners or [])
