@@ -12,9 +12,8 @@ from pslab.errors import PslabError
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit status: 0 if all went well, 1 for an error, 2 for a call that cannot be meant, 130 for Ctrl-C."""
-    parser = _parser()
-    options = parser.parse_args(arguments)
     try:
+        options = _parser().parse_args(arguments)
         return _COMMANDS[options.command](options)
     except (PslabError, OSError) as error:  # the latter such as a disk that is full, which what is printed goes to
         print(f"pslab: {error}", file=sys.stderr)

@@ -6,8 +6,12 @@ import signal
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 
 from pslab.graph.defaults import reset_default_graph
+
+settings.register_profile("pslab", deadline=None)  # a busy machine is no error
+settings.load_profile("pslab")
 
 
 def pytest_configure() -> None:

@@ -13,11 +13,16 @@ import shutil
 import socket
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import psutil
 
 from pslab.errors import InvalidArgumentError, NotFoundError, OpError, PermissionDeniedError, ResourceExhaustedError
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 _STAGING = re.compile(r"\.pslab-(?P<host>.*)-(?P<pid>\d+)-\w+")
 
@@ -65,6 +70,21 @@ def write_bytes(path: str, content: bytes) -> None:
         with open(staged, "wb") as file:
             file.write(content)
         publish(staged, path)
+
+
+@contextmanager
+def locked(directory: str) -> Iterator[None]:
+    """Alone among the processes that ask for this directory, for as long as the block takes; where the file system has no locks, not so."""
+    if fcntl is None:
+        yield
+        return
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        with suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 @contextmanager

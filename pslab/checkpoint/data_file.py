@@ -167,8 +167,10 @@ def _about(path: str, metadata: Mapping[str, str]) -> dict[str, Any]:
     try:
         about = json.loads(text)
         version = about["format"] + 0
-        about["global_step"], about["extra"], about["variables"].items()
-    except (ValueError, KeyError, TypeError, AttributeError):
+        about["global_step"], about["extra"]
+        for one in about["variables"].values():
+            tuple(one["shape"]), one["dtype"], one.get("crc32")
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise DataLossError(f"{path} has a damaged header: its {_MARK!r} is {text[:60]!r}") from None
     check = metadata.get(_CHECK, "" if version == FORMAT else None)
     if check is not None and check != str(zlib.crc32(text.encode())):

@@ -14,6 +14,7 @@ import shutil
 import time
 import zlib
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from types import TracebackType
 from typing import Any
 
@@ -119,7 +120,7 @@ def remove_checkpoint(prefix: str | os.PathLike[str], meta_graph_suffix: str = "
     prefix = checkpoint_prefix(prefix)
     for path in (prefix + INDEX_SUFFIX, *_shards(prefix), prefix + DATA_SUFFIX, f"{prefix}.{meta_graph_suffix}"):
         if os.path.lexists(path):
-            with named_errors("delete", path):
+            with named_errors("delete", path), suppress(FileNotFoundError):  # another process may be deleting it, too
                 os.remove(path)
 
 
@@ -257,7 +258,7 @@ def _read_index(path: str) -> dict[str, int]:
         index = json.loads(text)
         check = index.pop("crc32")
         files = {str(name): int(value) for name, value in index["files"].items()}
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         raise DataLossError(f"{path} is damaged, or is no index of a checkpoint: it begins with {text[:60]!r}") from None
     if zlib.crc32(as_text(index).encode()) != check:
         raise DataLossError(f"{path} is damaged: it has not the checksum that it was written with")

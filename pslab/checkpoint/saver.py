@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from pslab.checkpoint.atomic import named_errors, write_bytes
+from pslab.checkpoint.atomic import locked, named_errors, write_bytes
 from pslab.checkpoint.files import Checkpoint, checkpoint_prefix, checkpoint_time, open_checkpoint, remove_checkpoint, write_checkpoint
 from pslab.checkpoint.graph_files import export_meta_graph
 from pslab.checkpoint.graph_objects import register_member
@@ -19,7 +19,7 @@ from pslab.checkpoint.meta_graph import MetaGraph
 from pslab.checkpoint.retention import Retention
 from pslab.checkpoint.saveable import Part, Saveable, saveables
 from pslab.checkpoint.state import checkpoint_exists, state_path, update_checkpoint_state
-from pslab.errors import InvalidArgumentError, OpError, UnimplementedError, UsageError
+from pslab.errors import InvalidArgumentError, NotFoundError, OpError, UnimplementedError, UsageError
 from pslab.graph.device import DeviceSpec
 from pslab.graph.graph import Graph
 from pslab.graph.operation import Operation
@@ -54,7 +54,7 @@ class Saver:
         filename: changes nothing: a path is given to `save`.
 
     Raises:
-        UsageError: no variables, a name that comes twice, something that is no variable, or one of dtype ``string``.
+        UsageError: no variables, a name that comes twice, something that is no variable, or one of dtype ``string``; a number to keep that is none.
         UnimplementedError: ``saver_def`` or ``builder``.
     """
 
@@ -135,6 +135,7 @@ class Saver:
             FailedPreconditionError: a variable has no value.
             UsageError: ``save_path`` or ``latest_filename`` is none.
             PermissionDeniedError, ResourceExhaustedError: it cannot be written; former checkpoints are untouched.
+            NotFoundError: another process that saves into this directory has deleted it; the state file does not name it.
         """
         saved = self._built()
         prefix = checkpoint_prefix(save_path)
@@ -154,10 +155,12 @@ class Saver:
             devices=devices,
             shards={name: _task(device) for name, device in devices.items()} if self._options["sharded"] else None,
         )
+        if write_state:
+            self._retention.record(prefix, time.time())  # whatever fails from here on, it is deleted in its turn
         if write_meta_graph:
             self._write_graph(f"{prefix}.{meta_graph_suffix}")
         if write_state:
-            self._record(prefix, latest_filename, meta_graph_suffix)
+            self._update_state(prefix, latest_filename, meta_graph_suffix)
         return prefix
 
     def restore(self, sess: Any, save_path: str | os.PathLike[str]) -> None:
@@ -273,14 +276,17 @@ class Saver:
         with named_errors("write", path):
             write_bytes(path, content)
 
-    def _record(self, prefix: str, latest_filename: str | None, meta_graph_suffix: str) -> None:
-        obsolete = self._retention.record(prefix, time.time())
-        update_checkpoint_state(os.path.dirname(prefix), prefix, self.last_checkpoints, latest_filename)
-        for old in obsolete:
-            try:
-                remove_checkpoint(old, meta_graph_suffix)
-            except OpError as error:  # the new checkpoint is safe, and so is the training
-                warnings.warn(f"an old checkpoint stays: {error.message}", stacklevel=3)
+    def _update_state(self, prefix: str, latest_filename: str | None, meta_graph_suffix: str) -> None:
+        directory = os.path.dirname(prefix)
+        with locked(directory):
+            if not checkpoint_exists(prefix):
+                raise NotFoundError(f"checkpoint {prefix} was deleted as soon as it was written", "does another process save into this directory?")
+            update_checkpoint_state(directory, prefix, self._retention.newest, latest_filename)
+            for old in self._retention.obsolete():
+                try:
+                    remove_checkpoint(old, meta_graph_suffix)
+                except OpError as error:  # the new checkpoint is safe, and so is the training
+                    warnings.warn(f"an old checkpoint stays: {error.message}", stacklevel=3)
 
     # As data
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from pslab.checkpoint.atomic import named_errors, write_text
 from pslab.checkpoint.files import checkpoint_prefix, checkpoint_time, open_checkpoint
-from pslab.errors import DataLossError, NotFoundError, UsageError
+from pslab.errors import DataLossError, InvalidArgumentError, NotFoundError, UsageError
 
 STATE_FILE = "checkpoint"
 
@@ -44,7 +44,7 @@ def checkpoint_exists(prefix: str | os.PathLike[str]) -> bool:
     """Whether there is a complete checkpoint of this prefix."""
     try:
         open_checkpoint(prefix).close()
-    except (NotFoundError, DataLossError):
+    except (NotFoundError, DataLossError, InvalidArgumentError):
         return False
     return True
 
@@ -120,8 +120,10 @@ def state_path(directory: str | os.PathLike[str], latest_filename: str | None) -
     """Absolute path of the state file of a directory.
 
     Raises:
-        UsageError: ``latest_filename`` is not a mere name.
+        UsageError: ``latest_filename`` is not a mere name, or ``directory`` no path.
     """
+    if not isinstance(directory, str | os.PathLike):
+        raise UsageError(f"a checkpoint directory is a string or a pathlib.Path, not {type(directory).__name__}: {directory!r}")
     name = latest_filename or STATE_FILE
     if os.path.basename(name) != name:
         raise UsageError(f"latest_filename is the name of a file in the checkpoint's directory, not a path: {name!r}")

@@ -78,8 +78,10 @@ class Cluster:
 
     @property
     def room(self) -> int | None:
-        """Bytes that its tasks may take together for what they compute; None where they are guests on machines of others."""
-        return self._limit - overhead(self.ps + self.workers, self._processes) if self._address is None else None
+        """Bytes that each task may take for what it computes: equal shares of what there is. None where they are guests on machines of others."""
+        if self._address is not None:
+            return None
+        return (self._limit - overhead(self.ps + self.workers, self._processes)) // len(self.tasks)
 
     def start(self) -> Self:
         """Bring the cluster up, and wait until every task answers. Nothing happens if it runs already.

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from pslab.data.files import open_file
-from pslab.data.text import as_bytes, each
+from pslab.data.text import each
 from pslab.errors import DataLossError, InvalidArgumentError, NotFoundError
+from pslab.graph.strings import as_bytes
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

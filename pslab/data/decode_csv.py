@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from pslab.data.text import as_bytes, as_text, number
+from pslab.data.text import number
 from pslab.errors import GraphError, InvalidArgumentError, ShapeError
 from pslab.graph.build import apply_op, convert_to_tensor
 from pslab.graph.dtypes import as_dtype, string
 from pslab.graph.operation import Operation
 from pslab.graph.ops import infer
 from pslab.graph.registry import not_differentiable, register
+from pslab.graph.strings import as_bytes, as_text
 from pslab.graph.tensor import Tensor
 
 csv.field_size_limit(sys.maxsize)  # a field may be of any length, as in TensorFlow

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from pslab.data.files import matching, read_whole, write_whole
-from pslab.data.text import as_bytes, as_text, string_array
+from pslab.data.text import string_array
 from pslab.graph.build import apply, apply_one
 from pslab.graph.collections import GraphKeys
 from pslab.graph.dtypes import string
 from pslab.graph.operation import Operation
 from pslab.graph.registry import not_differentiable, register
 from pslab.graph.shape import TensorShape, scalar
+from pslab.graph.strings import as_bytes, as_text
 from pslab.graph.tensor import Tensor
 from pslab.graph.variables import Variable
 

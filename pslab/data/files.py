@@ -9,8 +9,8 @@ from typing import Any
 
 import fsspec
 
-from pslab.data.text import as_text
 from pslab.errors import FailedPreconditionError, NotFoundError
+from pslab.graph.strings import as_text
 
 _BLOCK = 1 << 16
 

@@ -9,7 +9,7 @@ import numpy as np
 from google.protobuf.message import DecodeError
 
 from pslab.data.example_proto import Example
-from pslab.data.text import as_bytes, string_array
+from pslab.data.text import string_array
 from pslab.errors import GraphError, InvalidArgumentError, ShapeError
 from pslab.graph.build import apply_op, convert_to_tensor
 from pslab.graph.dtypes import as_dtype, string
@@ -17,6 +17,7 @@ from pslab.graph.operation import Operation
 from pslab.graph.ops import infer
 from pslab.graph.registry import not_differentiable, register
 from pslab.graph.shape import TensorShape
+from pslab.graph.strings import as_bytes
 from pslab.graph.tensor import Tensor
 
 _KINDS = {"float32": "float_list", "int64": "int64_list", "string": "bytes_list"}

@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 
 from pslab.data.record_formats import FORMATS, Record
-from pslab.data.text import as_text, string_array
+from pslab.data.text import string_array
 from pslab.errors import InvalidArgumentError
 from pslab.graph.dtypes import as_dtype, int64, string
 from pslab.graph.operation import Operation
 from pslab.graph.ops import infer
 from pslab.graph.registry import NOT_YET, not_differentiable, register
 from pslab.graph.shape import TensorShape, scalar
+from pslab.graph.strings import as_text
 from pslab.queues.ops import queue_of
 
 READERS = "reader/"

@@ -10,8 +10,8 @@ import numpy as np
 
 from pslab.data import columns
 from pslab.data.files import open_file, read_whole
-from pslab.data.text import as_bytes
 from pslab.data.tfrecord import records_in
+from pslab.graph.strings import as_bytes
 
 Record = tuple[bytes, tuple[Any, ...]]
 """Key and values."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pslab.data.text import as_bytes, each, number, string_array
+from pslab.data.text import each, number, string_array
 from pslab.errors import GraphError, InvalidArgumentError, ShapeError, UsageError
 from pslab.graph.build import apply_one, convert_to_tensor
 from pslab.graph.dtypes import DType, as_dtype, float32, string
@@ -15,6 +15,7 @@ from pslab.graph.operation import Operation
 from pslab.graph.ops import infer
 from pslab.graph.registry import not_differentiable, register
 from pslab.graph.shape import TensorShape, scalar
+from pslab.graph.strings import as_bytes
 from pslab.graph.tensor import Tensor
 
 

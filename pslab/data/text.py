@@ -1,4 +1,4 @@
-"""Strings of tensors: bytes, as TensorFlow has them; what a program gives as ``str`` is taken as UTF-8."""
+"""Arrays of strings, and the numbers that they are."""
 
 from __future__ import annotations
 
@@ -8,18 +8,9 @@ from typing import Any
 import numpy as np
 
 from pslab.errors import InvalidArgumentError
+from pslab.graph.strings import as_text
 
 Array = np.ndarray[Any, np.dtype[Any]]
-
-
-def as_bytes(value: str | bytes) -> bytes:
-    """A string as bytes."""
-    return value.encode("utf-8", "surrogateescape") if isinstance(value, str) else value
-
-
-def as_text(value: str | bytes) -> str:
-    """A string as ``str``; bytes that are no UTF-8 come back as they were from `as_bytes`."""
-    return value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else value
 
 
 def string_array(values: Any, shape: tuple[int, ...]) -> Array:

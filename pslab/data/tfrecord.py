@@ -18,8 +18,8 @@ import fsspec
 from crc32c import crc32c
 
 from pslab.data.files import open_file
-from pslab.data.text import as_bytes, as_text
 from pslab.errors import DataLossError, FailedPreconditionError, UsageError
+from pslab.graph.strings import as_bytes, as_text
 
 _HEAD = struct.Struct("<QI")
 _FOOT = struct.Struct("<I")

@@ -12,6 +12,7 @@ from pslab.graph.defaults import get_default_graph
 from pslab.graph.dtypes import DType, as_dtype
 from pslab.graph.graph import Graph
 from pslab.graph.operation import Operation
+from pslab.graph.strings import as_strings
 from pslab.graph.tensor import Tensor
 
 
@@ -77,10 +78,10 @@ def as_array(value: Any, dtype: DType | None) -> np.ndarray[Any, Any]:
         array = np.array(value)
     except ValueError as error:
         raise GraphError(f"cannot make a tensor of {type(value).__name__}: {error}") from None
-    if array.dtype.kind in "SU":
-        array = array.astype(object)
-    elif array.dtype == object and not all(isinstance(v, str | bytes) for v in array.ravel()):
-        raise GraphError(f"cannot make a tensor of {type(value).__name__}: {value!r}")
+    if array.dtype.kind in "SUO":
+        if (strings := as_strings(value)) is None:
+            raise GraphError(f"cannot make a tensor of {type(value).__name__}: {value!r}")
+        array = strings
     if dtype is None and python:
         dtype = {"f": as_dtype("float32"), "i": as_dtype("int32")}.get(array.dtype.kind)
         if dtype is not None and dtype.is_integer and array.size and (array.max() > dtype.max or array.min() < dtype.min):

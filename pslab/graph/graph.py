@@ -138,12 +138,13 @@ class Graph:
         name = name[:-1] if name and name.endswith("/") else self.unique_name(name or type)
         op = Operation(self, op_def(type), name, inputs, self._control_inputs(inputs), attrs or {})
         self._operations[name] = op
+        self._names_used.setdefault(name.lower(), 1)
         op.device = self._device_for(op)
         self.touch()
         return op
 
     def unique_name(self, name: str, mark_as_used: bool = True) -> str:
-        """A name in the current scope that no op has: ``name``, or it with ``_1``, ``_2``, … at its end.
+        """A name in the current scope that no op has: ``name``, or it with ``_1``, ``_2``, … at its end. As in TensorFlow, ``Add`` and ``add`` are one name.
 
         Raises:
             GraphError: the name has characters that names do not have.
@@ -151,25 +152,22 @@ class Graph:
         if not is_name(name):
             raise GraphError(f"{name!r} is not a name", "use letters, digits, and . _ - / after the first character")
         wished = f"{self._scope}{name}"
-        count = self._names_used.get(wished, 0)
-        if mark_as_used:
-            self._names_used[wished] = count + 1
-        if count == 0 and wished not in self._operations:
-            return wished
-        unique = f"{wished}_{max(count, 1)}"
-        while unique in self._names_used or unique in self._operations:
-            count += 1
+        key = wished.lower()
+        count = self._names_used.get(key, 0)
+        unique = wished
+        while unique.lower() in self._names_used:
             unique = f"{wished}_{count}"
+            count += 1
         if mark_as_used:
-            self._names_used[wished] = count + 1
-            self._names_used[unique] = 1
+            self._names_used[key] = max(count, 1)
+            self._names_used.setdefault(unique.lower(), 1)
         return unique
 
     def mark_as_used(self, name: str) -> None:
         """Let no scope or op that is built from now on have this name, or that of one of its scopes, unless it is asked for in full."""
         parts = name.split("/")
         for end in range(1, len(parts) + 1):
-            self._names_used.setdefault("/".join(parts[:end]), 1)
+            self._names_used.setdefault("/".join(parts[:end]).lower(), 1)
 
     @contextmanager
     def undone_on_error(self) -> Iterator[None]:

@@ -18,6 +18,7 @@ from pslab.lab.memory import MemoryEstimate, Room, check_training, chunk_that_fi
 from pslab.lab.recipe import Recipe
 from pslab.lab.status import LabStatus
 from pslab.lab.tables import metrics_table
+from pslab.train.job import CHIEF, CLIENT, Job
 from pslab.train.model import Build, Model
 from pslab.train.model_session import CHUNK
 from pslab.train.plans import evaluation_step, mode_plan, prediction_step, sketch
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
     from pslab.graph.plan import StepPlan
     from pslab.trace.recorder import Records
-    from pslab.train.job import Job
 
 
 MOST = 2**20
@@ -237,14 +237,14 @@ class Lab:
             ResourceExhaustedError: not even one fits beside the test set.
         """
         trainer, dataset = self._begun(), self._the_dataset()
-        test = dataset.x_test.nbytes + dataset.y_test.nbytes
-        return trainer.evaluate(chunk_that_fits(evaluation_step(trainer.job()), self._data() + test, CHUNK, self.cluster.room, "testing"))
+        data = self._data(dataset.x_test.nbytes + dataset.y_test.nbytes)
+        return trainer.evaluate(chunk_that_fits(evaluation_step(trainer.job()), data, CHUNK, self.cluster.room, "testing"))
 
     def predict(self, x: Any = None, *, n: int = 10) -> dict[str, np.ndarray[Any, Any]]:
         """The model's outputs for examples: ``x``, or the first ``n`` of the test set, whose targets come along as ``"target"``."""
         trainer, dataset = self._begun(), self._the_dataset()
         examples = dataset.x_test[:n] if x is None else np.asarray(x)
-        chunk = chunk_that_fits(prediction_step(trainer.job()), self._data() + examples.nbytes, CHUNK, self.cluster.room, "predicting")
+        chunk = chunk_that_fits(prediction_step(trainer.job()), self._data(examples.nbytes), CHUNK, self.cluster.room, "predicting")
         outputs = trainer.predict(examples, chunk)
         return outputs if x is not None else {**outputs, "target": dataset.y_test[:n]}
 
@@ -332,9 +332,10 @@ class Lab:
         check_training(self.memory())
         return trainer
 
-    def _data(self) -> int:
-        """Bytes of the training examples on all tasks: every worker and the client have them."""
-        return self._the_dataset().nbytes * ((self.cluster.workers or 2) + 1)
+    def _data(self, tested: int = 0) -> dict[str, int]:
+        """Bytes of examples by task: every worker and the client have those to train on, the chief those that are tested."""
+        holders = (*(f"worker:{i}" for i in range(self.cluster.workers or 2)), CLIENT)
+        return {task: self._the_dataset().nbytes + (tested if task == CHIEF else 0) for task in holders}
 
     def _training(self) -> Trainer:
         self.cluster.require()

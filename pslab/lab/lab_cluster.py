@@ -45,11 +45,11 @@ class LabCluster:
 
     @property
     def room(self) -> Room:
-        """The memory that its tasks may take for what they compute."""
+        """The memory that each task may take for what it computes: equal shares, of a GPU too."""
         cluster, gpu = self.require(), None
         with suppress(UnavailableError):  # a worker that was lost is on its way back
             gpu = cluster.call("worker:0", "gpu_memory")
-        return Room(cluster.room, gpu)
+        return Room(cluster.room, gpu and gpu // len(cluster.tasks))
 
     def start(
         self,
@@ -67,7 +67,7 @@ class LabCluster:
             workers: number of workers.
             processes: a process per task; False for threads of one process; None chooses by the memory there is.
             address: of a Dask scheduler that is running already, whose workers are to host the tasks.
-            memory_limit: bytes that all tasks together may use, such as ``"2GB"``; the machine's (or the container's) by default.
+            memory_limit: bytes that all tasks together may use, in equal shares, such as ``"2GB"``; the machine's (or the container's) by default.
         """
         from pslab.cluster import Cluster
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from pslab.errors import ResourceExhaustedError, UsageError
 from pslab.graph.memory import TaskMemory, largest_batch
@@ -12,58 +13,75 @@ from pslab.train.memory import TrainingMemory, memory_of
 from pslab.train.plans import PlannedStep
 
 
+class Shortage(NamedTuple):
+    """A task needs more than it may take.
+
+    Attributes:
+        task: its name.
+        needed: bytes that it needs.
+        limit: bytes that it may take.
+    """
+
+    task: str
+    needed: int
+    limit: int
+
+    def __str__(self) -> str:
+        return f"about {amount(self.needed)} on {self.task}, but a task may take {amount(self.limit)}"
+
+
 @dataclass(frozen=True)
 class MemoryEstimate:
     """What a step of training will take, in bytes.
 
     Attributes:
         batch: examples per worker and step.
-        tasks: what each task takes.
-        data: the training examples, of which every worker and the client have a copy.
-        limit: what all of it may take together; None where that is not known.
+        tasks: what the step takes on each task.
+        data: what each task holds beside it: every worker and the client have a copy of the training examples.
+        limit: what a task may take; None where that is not known.
+        shortage: the task that exceeds it most; None if none does.
         largest: the largest batch that fits; 0 if none does.
     """
 
     batch: int
     tasks: Mapping[str, TaskMemory]
-    data: int
+    data: Mapping[str, int]
     limit: int | None
+    shortage: Shortage | None
     largest: int
 
-    @property
-    def total(self) -> int:
-        """All of it."""
-        return self.data + sum(task.total for task in self.tasks.values())
+    def total(self, task: str) -> int:
+        """All that a task takes."""
+        return self.tasks[task].total + self.data.get(task, 0)
 
     def __str__(self) -> str:
-        rows: list[tuple[str, ...]] = [("task", "variables", "feeds", "working", "in all")]
-        rows += [(n, *map(amount, (t.variables, t.feeds, t.working, t.total))) for n, t in self.tasks.items()]
+        rows: list[tuple[str, ...]] = [("task", "variables", "feeds", "working", "data", "in all")]
+        rows += [(name, *map(amount, (t.variables, t.feeds, t.working, self.data.get(name, 0), self.total(name)))) for name, t in self.tasks.items()]
         lines = [f"{row[0]:10}" + "".join(f"{cell:>12}" for cell in row[1:]) for row in rows]
         limit = "unknown" if self.limit is None else amount(self.limit)
-        end = (
-            f"batch {self.batch}: {amount(self.total)} with {amount(self.data)} of data; limit {limit}; the largest batch that fits is {self.largest}"
-        )
-        return "\n".join([*lines, end])
+        return "\n".join([*lines, f"batch {self.batch}; limit of a task {limit}; the largest batch that fits is {self.largest}"])
 
 
 @dataclass(frozen=True)
 class Room:
-    """The memory there is.
+    """The memory there is for a task.
 
     Attributes:
-        host: bytes that all tasks may take together; None where that is not known.
-        gpu: bytes of the GPU that they compute on, if there is one.
+        host: bytes that a task may take; None where that is not known.
+        gpu: bytes that a task may take of the GPU that it computes on, if there is one.
     """
 
     host: int | None
     gpu: int | None
 
-    def holds(self, tasks: Mapping[str, TaskMemory], data: int) -> bool:
-        """Whether a step fits, beside ``data`` bytes on the host."""
-        step = sum(task.total for task in tasks.values())
-        if self.gpu is not None:
-            return step <= self.gpu and (self.host is None or data <= self.host)
-        return self.host is None or step + data <= self.host
+    def shortage(self, tasks: Mapping[str, TaskMemory], data: Mapping[str, int]) -> Shortage | None:
+        """The task that exceeds its limit most, with a step and the ``data`` that it holds on the host; None if none does."""
+        if self.gpu is None:
+            wanted = [(name, task.total + data.get(name, 0), self.host) for name, task in tasks.items()]
+        else:
+            wanted = [(name, task.total, self.gpu) for name, task in tasks.items()] + [(name, size, self.host) for name, size in data.items()]
+        short = [Shortage(name, needed, limit) for name, needed, limit in wanted if limit is not None and needed > limit]
+        return max(short, key=lambda one: one.needed - one.limit, default=None)
 
     @property
     def limit(self) -> int | None:
@@ -71,59 +89,64 @@ class Room:
         return self.host if self.gpu is None else self.gpu
 
 
-def estimate(job: Job, batch: int, data: int, most: int, room: Room) -> MemoryEstimate:
+def estimate(job: Job, batch: int, data: Mapping[str, int], most: int, room: Room) -> MemoryEstimate:
     """What a step of training takes.
 
     Args:
         job: what is trained, and how.
         batch: examples per worker and step.
-        data: bytes of the training examples on all tasks.
+        data: by task, bytes of the training examples that it has.
         most: the largest batch that the examples allow.
         room: the memory there is.
 
     Raises:
-        UsageError: ``batch`` is less than 1.
+        UsageError: ``batch`` is no whole number from 1 on.
     """
-    if batch < 1:
-        raise UsageError(f"a batch has at least 1 example, found {batch}")
+    if not isinstance(batch, int) or batch < 1:
+        raise UsageError(f"a batch is a whole number of examples, at least 1; found {batch!r}")
     memory = TrainingMemory(job)
-    fits = room.holds(memory.of(most), data)
-    largest = most if fits else largest_batch(lambda size: room.holds(memory.of(size), data), most)
-    return MemoryEstimate(batch, memory.of(batch), data, room.limit, largest)
+    largest = _most_that_fits(memory.of, data, most, room)
+    tasks = memory.of(batch)
+    return MemoryEstimate(batch, tasks, data, room.limit, room.shortage(tasks, data), largest)
 
 
 def check_training(found: MemoryEstimate) -> None:
     """Refuse a batch that does not fit.
 
     Raises:
-        ResourceExhaustedError: it does not; the message has the estimate, the limit and the largest batch that does.
+        ResourceExhaustedError: on a task it does not; the message has the task, the estimate, the limit and the largest batch that does.
     """
-    if found.limit is not None and found.batch > found.largest:
-        worst = max(found.tasks, key=lambda name: found.tasks[name].total)
+    if found.shortage is not None:
         raise ResourceExhaustedError(
-            f"training with batches of {found.batch} needs about {amount(found.total)}, of these {amount(found.tasks[worst].total)} on {worst}, "
-            f"but there are {amount(found.limit)}",
-            f"batches of at most {found.largest}: lab.data(batch_size={found.largest})" if found.largest else "fewer workers, or a smaller model",
+            f"training with batches of {found.batch} needs {found.shortage}",
+            f"batches of at most {found.largest}: lab.data(batch_size={found.largest})" if found.largest else "fewer tasks, or a smaller model",
         )
 
 
-def chunk_that_fits(step: PlannedStep, data: int, most: int, room: Room, what: str) -> int:
+def chunk_that_fits(step: PlannedStep, data: Mapping[str, int], most: int, room: Room, what: str) -> int:
     """How many examples, of at most ``most``, to take at a time.
 
+    Args:
+        step: what is done with them.
+        data: by task, bytes of examples that it has.
+        most: the most that are taken.
+        room: the memory there is.
+        what: what is done, such as ``"testing"``.
+
     Raises:
-        ResourceExhaustedError: not even one fits.
+        ResourceExhaustedError: on a task, not even one fits.
     """
-
-    def fits(size: int) -> bool:
-        return room.holds(memory_of(step, size), data)
-
-    size = most if fits(most) else largest_batch(fits, most)
+    size = _most_that_fits(lambda batch: memory_of(step, batch), data, most, room)
     if not size:
-        one = sum(task.total for task in memory_of(step, 1).values()) + data
-        raise ResourceExhaustedError(
-            f"{what} needs about {amount(one)} even for one example at a time, but there are {amount(room.limit or 0)}", "less data"
-        )
+        raise ResourceExhaustedError(f"{what} needs {room.shortage(memory_of(step, 1), data)}, even for one example at a time", "less data")
     return size
+
+
+def _most_that_fits(needed: Callable[[int], Mapping[str, TaskMemory]], data: Mapping[str, int], most: int, room: Room) -> int:
+    def fits(size: int) -> bool:
+        return room.shortage(needed(size), data) is None
+
+    return most if fits(most) else largest_batch(fits, most)
 
 
 def amount(size: int) -> str:

@@ -10,6 +10,7 @@ import os
 import signal
 
 signal.signal(signal.SIGINT, lambda *_: os._exit(128 + signal.SIGINT))  # until the program begins, there is nothing to clean up
+signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # the launcher holds it back until here
 
 import logging  # noqa: E402
 import runpy  # noqa: E402
@@ -28,6 +29,8 @@ def main() -> int:
         from pslab.compat import alias
 
         alias.install()
+    import numpy  # noqa: F401 (before the program is: interrupted, its import says that NumPy is broken)
+
     _tell_of_long_waits()
     sys.argv = [script, *arguments]
     sys.path[0] = str(Path(script).resolve().parent)

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from time import monotonic
 
-from pslab.errors import UsageError
+from pslab.cluster.memory import available
+from pslab.errors import ResourceExhaustedError, UsageError
 from pslab.run.output import Output
 from pslab.run.plan import plan_tasks
 from pslab.run.processes import Events, LocalProcess, Printed, Running, events, free_addresses
@@ -20,6 +21,8 @@ GRACE_S = 5.0
 """Seconds that a task has to end when it is asked to."""
 PS_GRACE_S = 15.0
 """Seconds that a ps has to end by itself once the workers are done."""
+PROCESS = 30 << 20
+"""Bytes that a program's process takes at the least, beside what it shares."""
 
 
 def run_program(
@@ -48,8 +51,13 @@ def run_program(
     Raises:
         NotFoundError: there is no such program.
         UsageError: it is no Python 3, or there are no workers.
+        ResourceExhaustedError: this machine cannot have so many processes.
     """
     _check(script, ps, workers)
+    if (ps + workers) * PROCESS > available():
+        raise ResourceExhaustedError(
+            f"{ps + workers} processes need {(ps + workers) * PROCESS >> 20} MB at the least, but there are {available() >> 20} MB", "fewer tasks"
+        )
     addresses = free_addresses(ps + workers)
     plans = plan_tasks({"ps": addresses[:ps], "worker": addresses[ps:]}, arguments, directories)
     watch = Watch(output or Output([plan.name for plan in plans]))

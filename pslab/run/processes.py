@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import queue
+import random
 import signal
 import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import IO, Protocol
 
+from pslab.errors import ResourceExhaustedError
 from pslab.run.plan import TaskPlan
 from pslab.run.tie import END
 
 _DRAIN_S = 2.0
 _HELD = 1000
+_PORTS = range(15_000, 30_000)
+"""Below those that systems hand out by themselves, so that no connection of anybody's takes a port before its task listens there."""
 
 
 @dataclass(frozen=True)
@@ -73,22 +78,26 @@ class LocalProcess:
 
     Attributes:
         pid: of the process.
+
+    Raises:
+        ResourceExhaustedError: the system does not start another.
     """
 
     def __init__(self, plan: TaskPlan, script: str, as_tensorflow: bool, events: Events) -> None:
         self.plan = plan
         self._events = events
         command = [sys.executable, "-m", "pslab.run.child", *(["--tensorflow"] if as_tensorflow else []), script, *plan.arguments]
-        self._process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            errors="replace",
-            env={"OMP_NUM_THREADS": "1", **os.environ, **plan.environment},
-            start_new_session=True,  # Ctrl-C reaches the launcher alone, which decides
-        )
+        with _as_exhausted(f"start {plan.name}"), _interrupts_held():
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                errors="replace",
+                env={"OMP_NUM_THREADS": "1", **os.environ, **plan.environment},
+                start_new_session=True,  # Ctrl-C reaches the launcher alone, which decides
+            )
         self.pid = self._process.pid
         assert self._process.stdout is not None and self._process.stderr is not None
         readers = [
@@ -137,7 +146,41 @@ class LocalProcess:
 
 
 def free_addresses(count: int, host: str = "127.0.0.1") -> list[str]:
-    """``host:port`` of so many ports that nobody listens on."""
-    with ExitStack() as held:
-        sockets = [held.enter_context(socket.create_server((host, 0))) for _ in range(count)]
-        return [f"{host}:{s.getsockname()[1]}" for s in sockets]
+    """``host:port`` of so many ports that nobody listens on.
+
+    Raises:
+        ResourceExhaustedError: there are not so many.
+    """
+    addresses: list[str] = []
+    with _as_exhausted(f"find {count} free ports"), ExitStack() as held:
+        for port in random.SystemRandom().sample(_PORTS, len(_PORTS)):
+            if len(addresses) == count:
+                break
+            try:
+                held.enter_context(socket.create_server((host, port)))
+            except OSError as error:
+                if error.errno not in (errno.EADDRINUSE, errno.EACCES):
+                    raise
+            else:
+                addresses.append(f"{host}:{port}")
+    if len(addresses) < count:
+        raise ResourceExhaustedError(f"{count} tasks need a port each, but {host} has {len(addresses)} that are free", "start fewer tasks")
+    return addresses
+
+
+@contextmanager
+def _as_exhausted(action: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise ResourceExhaustedError(f"cannot {action}: {error.strerror}", "fewer tasks, or higher limits (ulimit -n, ulimit -u)") from None
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """What is started within begins with SIGINT blocked; `pslab.run.child` lets it through as soon as it can answer."""
+    former = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, former)

@@ -6,9 +6,12 @@ import re
 import tokenize
 from pathlib import Path
 
-from pslab.errors import NotFoundError, UsageError
+from pslab.errors import NotFoundError, PermissionDeniedError, UsageError
 
 _TRANSLATE = "pslab runs Python 3; translate the program first, for instance with 2to3"
+_MEND = "correct it, or give another program"
+_SHOWN = 100
+"""Characters of a line that an error shows."""
 _PYTHON_2 = re.compile(
     r"""^\s*print\s+[^(=\s]  | ^\s*print\s*$ | ^\s*print\s*>>  # statements that were no calls
     | ^\s*except\s+[\w.()\s,]+,\s*\w+\s*:                      # except Error, e:
@@ -45,7 +48,8 @@ def check_source(path: Path) -> None:
 
     Raises:
         NotFoundError: there is no such file.
-        UsageError: it cannot be read, it is Python 2, or it has another error of syntax; the message has file, line and text.
+        PermissionDeniedError: it cannot be read.
+        UsageError: it is Python 2, or it has another error of syntax; the message has file, line and text.
     """
     if not path.is_file():
         what = "is no file" if path.exists() else "is not there"
@@ -57,13 +61,17 @@ def check_source(path: Path) -> None:
             source = file.read()
         compile(source, str(path), "exec", dont_inherit=True)
     except SyntaxError as error:
-        line = (error.text or "").rstrip("\n")
+        line = (error.text or "").strip()[:_SHOWN]
         where = f"{path}:{error.lineno}" if error.lineno else str(path)
         if isinstance(error, TabError) or _PYTHON_2.search(line):
-            raise UsageError(f"{where} is Python 2: {line.strip()}", _TRANSLATE) from None
-        raise UsageError(f"{where} is no Python: {error.msg}: {line.strip()}") from None
+            raise UsageError(f"{where} is Python 2: {line}", _TRANSLATE) from None
+        raise UsageError(f"{where} is no Python: {error.msg}: {line}", _MEND) from None
     except (UnicodeDecodeError, ValueError) as error:
-        raise UsageError(f"{path} is no Python: {error}") from None
+        raise UsageError(f"{path} is no Python: {error}", _MEND) from None
+    except (RecursionError, MemoryError) as error:
+        raise UsageError(f"{path} is nested too deeply for Python: {type(error).__name__}", _MEND) from None
+    except OSError as error:
+        raise PermissionDeniedError(f"cannot read {path}: {error.strerror}", "change its permissions, or give another program") from None
 
 
 def python_2_hint(error: BaseException) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import logging
 import sys
 import threading
 from typing import Any
@@ -95,6 +96,10 @@ class Server:
         Raises:
             SystemExit: the program was started by ``pslab run``, and its workers are done.
         """
+        if self._job != "ps":
+            _waiting.info(
+                "%s:%d serves in Server.join(), and does not end by itself; only a ps does, when the workers are done", self._job, self._index
+            )
         with _joined:
             _joined.wait_for(lambda: self._closed or _workers_are_done)
         if not self._closed:
@@ -111,6 +116,7 @@ class Server:
             _joined.notify_all()
 
 
+_waiting = logging.getLogger("pslab.waiting")
 _joined = threading.Condition()
 _workers_are_done = False
 

@@ -141,7 +141,8 @@ class TaskServer:
     def _count(self, change: int) -> None:
         with self._all_answered:
             self._asked += change
-            self._all_answered.notify_all()
+            if not self._asked:
+                self._all_answered.notify_all()
 
 
 class _Client:

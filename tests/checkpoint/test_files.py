@@ -199,6 +199,9 @@ def test_a_foreign_file_is_refused(tmp_path, content):
         ({"pslab": "no json"}, DataLossError, "damaged header"),
         ({"pslab": "[1]"}, DataLossError, "damaged header"),
         ({"pslab": "{}"}, DataLossError, "damaged header"),
+        ({"pslab": "[" * 100_000}, DataLossError, "damaged header"),
+        ({"pslab": json.dumps({"format": 1, "global_step": 0, "extra": {}, "variables": {"w": 5}})}, DataLossError, "damaged header"),
+        ({"pslab": json.dumps({"format": 1, "global_step": 0, "extra": {}, "variables": {"w": {"shape": 3}}})}, DataLossError, "damaged header"),
         (
             {"pslab": json.dumps({"format": 3, "global_step": 0, "extra": {}, "variables": {}})},
             UnimplementedError,
@@ -280,7 +283,7 @@ def test_a_changed_index_is_noticed(tmp_path):
         (tmp_path / "m.index").write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
         with pytest.raises(DataLossError, match=r"m\.index"):
             open_checkpoint(prefix)
-    for content in (b"{}", b"[]", b'{"crc32": 1, "files": {"../x": 1}}', b"[" * 100_000):
+    for content in (b"{}", b"[]", b'{"crc32": 1, "files": {"../x": 1}}', b'{"crc32": 1, "files": {"x": 1e400}}', b"[" * 100_000):
         (tmp_path / "m.index").write_bytes(content)
         with pytest.raises(DataLossError, match=r"m\.index"):
             open_checkpoint(prefix)

@@ -256,7 +256,7 @@ def test_bytes_and_strings_in_constants():
     meta = MetaGraph.from_bytes(tf.train.export_meta_graph().to_bytes())
     with tf.Graph().as_default(), tf.Session() as session:
         tf.train.import_meta_graph(meta)
-        assert session.run("words:0").tolist() == [b"\xff", "ü"]
+        assert session.run("words:0").tolist() == [b"\xff", "ü".encode()]
 
 
 def test_saving_often_warns_of_nothing(tmp_path):

@@ -286,6 +286,45 @@ def test_a_full_disk_keeps_what_was_there(model, session, tmp_path, monkeypatch)
     assert (latest_checkpoint(tmp_path), saver.last_checkpoints) == (str(tmp_path / "m-0"), [str(tmp_path / "m-0")])
 
 
+@pytest.mark.parametrize("name", ["m-1.meta", "checkpoint"])
+def test_what_a_full_disk_left_behind_is_deleted_in_its_turn(model, session, tmp_path, monkeypatch, name):
+    saver = Saver(max_to_keep=1)
+    saver.save(session, tmp_path / "m", global_step=0)
+    replace = os.replace
+
+    def full(source, target):
+        if os.path.basename(target) == name:
+            raise OSError(28, "No space left on device")
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(ResourceExhaustedError, match="No space left"):
+        saver.save(session, tmp_path / "m", global_step=1)
+    monkeypatch.setattr(os, "replace", replace)
+    assert latest_checkpoint(tmp_path) == str(tmp_path / "m-0")
+    saver.save(session, tmp_path / "m", global_step=2)
+    assert sorted(os.listdir(tmp_path)) == ["checkpoint", "m-2.meta", "m-2.safetensors"]
+
+
+def test_what_another_process_has_deleted_is_not_named(model, session, tmp_path, monkeypatch):
+    """Two that save into one directory under the same names delete each other's."""
+    one, other = Saver(max_to_keep=1), Saver(max_to_keep=1)
+    other.save(session, tmp_path / "m", global_step=1)
+    one.save(session, tmp_path / "m", global_step=2)
+    written = Saver._write_graph
+
+    def meanwhile(saver, path):
+        monkeypatch.setattr(Saver, "_write_graph", written)
+        written(saver, path)
+        other.save(session, tmp_path / "m", global_step=1)
+        other.save(session, tmp_path / "m", global_step=3)
+
+    monkeypatch.setattr(Saver, "_write_graph", meanwhile)
+    with pytest.raises(NotFoundError, match=r"m-1 was deleted as soon as it was written\n.*another process"):
+        one.save(session, tmp_path / "m", global_step=1)
+    assert latest_checkpoint(tmp_path) == str(tmp_path / "m-3")
+
+
 def test_a_state_file_that_is_a_path_is_refused_before_anything_is_written(model, session, tmp_path):
     with pytest.raises(UsageError, match="latest_filename"):
         Saver().save(session, tmp_path / "m", latest_filename="a/b")

@@ -96,6 +96,14 @@ def test_checkpoint_exists_only_if_it_is_complete(tmp_path):
     assert not checkpoint_exists(tmp_path / "n")
     (tmp_path / "m.safetensors").write_bytes(b"foreign")
     assert not checkpoint_exists(prefix)
+    (tmp_path / "m.safetensors").unlink()
+    (tmp_path / "m.safetensors").mkdir()
+    assert not checkpoint_exists(prefix)
+
+
+def test_a_directory_that_is_none_is_refused():
+    with pytest.raises(UsageError, match=r"directory is a string or a pathlib\.Path, not NoneType: None"):
+        latest_checkpoint(None)
 
 
 def test_several_state_files(tmp_path):

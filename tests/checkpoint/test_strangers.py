@@ -86,7 +86,7 @@ def resealed(content: bytes) -> bytes:
     return _MARK + zlib.crc32(content).to_bytes(4, "little") + content
 
 
-FUZZ = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+FUZZ = settings(max_examples=150, suppress_health_check=list(HealthCheck))
 
 
 @FUZZ

@@ -26,7 +26,7 @@ def test_an_array_is_read(pack, tmp_path: Path) -> None:
     np.testing.assert_array_equal(read_idx(path), IMAGES)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(cut=st.integers(0, len(GOOD) - 1), flip=st.tuples(st.integers(0, 15), st.integers(1, 255)), packed=st.booleans())
 def test_whatever_a_broken_file_says_it_is_told_or_an_array(cut: int, flip: tuple[int, int], packed: bool, tmp_path: Path) -> None:
     path = tmp_path / "broken"
@@ -40,7 +40,7 @@ def test_whatever_a_broken_file_says_it_is_told_or_an_array(cut: int, flip: tupl
         assert read_idx(path).nbytes == len(GOOD) - 16 or flip[0] < 4
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(head=st.sampled_from([b"", b"\0\0", b"\0\0\x08", b"\0\0\x08\x01", b"\0\0\x0d\x02", b"\x1f\x8b", b"\x1f\x8b\x08"]), rest=st.binary(max_size=40))
 @example(head=b"\x1f\x8b\x08", rest=bytes(12))
 def test_garbage_is_told_or_an_array(head: bytes, rest: bytes, tmp_path: Path) -> None:

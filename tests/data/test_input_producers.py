@@ -14,7 +14,7 @@ def test_strings_in_order():
     queue = tf.train.string_input_producer(["a", "b", "c"], num_epochs=2, shuffle=False, shared_name="names")
     assert queue.attrs["queue"] == "names" and queue.name == "input_producer"
     assert [v.name for v in tf.local_variables()] == ["input_producer/limit_epochs/epochs:0"]
-    assert drain(queue.dequeue()) == ["a", "b", "c"] * 2
+    assert drain(queue.dequeue()) == [b"a", b"b", b"c"] * 2
 
 
 def test_every_epoch_has_all_in_an_order_that_the_seed_decides():

@@ -160,7 +160,7 @@ def test_soft_placement_falls_back_and_the_rest_is_filled_in() -> None:
     ]
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.lists(st.tuples(st.sampled_from(TASKS), st.integers(0, 50), st.integers(0, 50)), min_size=1, max_size=25))
 def test_whatever_is_placed_wherever_each_task_can_run_its_stages_in_order(ops) -> None:
     """Driving the partitions by hand: every cut that a stage receives was sent by then, and the values are those of one task."""

@@ -126,7 +126,7 @@ def test_priorities() -> None:
     with tf.Session() as sess:
         for priority, name in ((3, "c"), (1, "a"), (2, "b"), (1, "aa")):
             sess.run(put, {p: priority, s: name})
-        assert [sess.run(take)[1] for _ in range(4)] == ["a", "aa", "b", "c"]
+        assert [sess.run(take)[1] for _ in range(4)] == [b"a", b"aa", b"b", b"c"]
 
 
 def test_named_components() -> None:

@@ -15,8 +15,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from pslab.errors import UsageError
+from pslab.errors import ResourceExhaustedError, UsageError
 from pslab.run.launcher import run_program
+from pslab.run.plan import TaskPlan
+from pslab.run.processes import Ended, LocalProcess, events
 from tests.cluster.processes import family, gone, until
 
 LIMIT_S = 60
@@ -137,6 +139,15 @@ def test_what_a_task_has_started_ends_with_it(tmp_path: Path) -> None:
     until(lambda: not psutil.pid_exists(int(done.stdout.split()[-1])), "a process was left behind")
 
 
+def test_a_task_that_is_interrupted_as_it_starts_says_nothing(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text("print('never reached')\n")
+    for _ in range(5):
+        told = events()
+        plan = TaskPlan("worker", 0, (), {})
+        LocalProcess(plan, str(tmp_path / "program.py"), False, told).interrupt()
+        assert told.get(timeout=LIMIT_S) == Ended("worker:0", 128 + signal.SIGINT)
+
+
 def test_one_who_prints_all_the_time_can_be_interrupted(tmp_path: Path) -> None:
     deaf = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True:\n    print('on and on')\n"
     with running(tmp_path, deaf, 3) as (process, everybody):
@@ -206,6 +217,36 @@ def test_python_2_is_not_even_started(tmp_path: Path) -> None:
 def test_there_is_a_worker_at_least(ps: int, workers: int, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="1 worker or more"):
         run_program(tmp_path / "program.py", [], ps, workers, as_tensorflow=False)
+
+
+def test_a_worker_that_only_serves_says_that_it_does_not_end(tmp_path: Path) -> None:
+    body = "tf.train.Server(cluster, args.job_name, args.task_index).join()\n"
+    process = subprocess.Popen(command(tmp_path, body, "--workers", "1"), cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    try:
+        told = process.stderr.readline()
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=LIMIT_S)
+    assert told == "worker:0 | worker:0 serves in Server.join(), and does not end by itself; only a ps does, when the workers are done\n"
+    assert process.returncode == 130
+
+
+def test_more_tasks_than_there_can_be_are_refused_at_once(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text("pass\n")
+    with pytest.raises(ResourceExhaustedError, match=r"1000000001 processes need \d+ MB at the least, but there are \d+ MB") as told:
+        run_program(tmp_path / "program.py", [], 1, 10**9, as_tensorflow=False)
+    assert told.value.hint == "fewer tasks"
+
+
+@pytest.mark.parametrize(("files", "what"), [(20, r"find 30 free ports"), (45, r"start (ps|worker):\d+")])
+def test_what_the_system_does_not_give_is_told(files: int, what: str, tmp_path: Path) -> None:
+    limited = f"import resource, sys; resource.setrlimit(resource.RLIMIT_NOFILE, ({files}, {files})); from pslab.cli import main; sys.exit(main())"
+    (tmp_path / "program.py").write_text("import threading\nthreading.Event().wait()\n")
+    command = [sys.executable, "-c", limited, "run", "--workers", "29", "program.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=LIMIT_S, check=False)
+    assert done.returncode == 1
+    assert re.fullmatch(rf"pslab: cannot {what}: Too many open files\n  hint: fewer tasks, or higher limits \(ulimit -n, ulimit -u\)\n", done.stderr)
 
 
 def test_a_wait_that_lasts_is_told(tmp_path: Path) -> None:

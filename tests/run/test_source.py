@@ -87,3 +87,10 @@ def test_names_of_python_2_are_known(source: str, hint: str | None) -> None:
     with pytest.raises(Exception) as caught:
         exec(source, {})
     assert python_2_hint(caught.value) == hint
+
+
+def test_what_is_nested_too_deeply_is_told_in_few_words(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"is (no Python|nested too deeply)") as told:
+        check_source(program(tmp_path, "(" * 100_000))
+    assert len(told.value.message) < 400 + len(str(tmp_path))
+    assert told.value.hint == "correct it, or give another program"

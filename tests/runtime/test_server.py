@@ -7,7 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -15,15 +15,10 @@ import pytest
 
 import pslab as tf
 from pslab import errors
+from pslab.run.processes import free_addresses
 
 PROGRAM = Path(__file__).with_name("program.py")
 DEADLINE_S = 60
-
-
-def free_ports(count: int) -> list[int]:
-    with ExitStack() as stack:
-        sockets = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(count)]
-        return [s.getsockname()[1] for s in sockets]
 
 
 @contextmanager
@@ -44,13 +39,12 @@ def process(job: str, index: int, ps: list[str], workers: list[str]):
 
 
 def servers(ps: int, workers: int):
-    ports = free_ports(ps + workers)
-    names = [f"127.0.0.1:{p}" for p in ports]
+    names = free_addresses(ps + workers)
     return tf.train.ClusterSpec({"ps": names[:ps], "worker": names[ps:]})
 
 
 def test_a_program_of_separate_processes_trains() -> None:
-    ports = [f"127.0.0.1:{p}" for p in free_ports(3)]
+    ports = free_addresses(3)
     ps, workers = ports[:2], ports[2:]
     with process("ps", 0, ps, workers) as one, process("ps", 1, ps, workers) as two:
         for server in (one, two):
@@ -65,7 +59,7 @@ def test_a_program_of_separate_processes_trains() -> None:
 
 
 def test_a_client_in_another_process_than_the_target() -> None:
-    ports = [f"127.0.0.1:{p}" for p in free_ports(2)]
+    ports = free_addresses(2)
     with process("ps", 0, ports[:1], ports[1:]) as ps:
         assert ps.stdout.readline() == "serving\n"
         with tf.Graph().as_default():
@@ -86,7 +80,7 @@ def test_a_client_in_another_process_than_the_target() -> None:
 
 
 def test_a_step_that_waits_for_a_task_that_dies_fails_and_says_whose_it_was() -> None:
-    spec_ports = [f"127.0.0.1:{p}" for p in free_ports(2)]
+    spec_ports = free_addresses(2)
     spec = tf.train.ClusterSpec({"ps": spec_ports[:1], "worker": spec_ports[1:]})
     with process("ps", 0, spec_ports[:1], spec_ports[1:]) as ps, tf.Graph().as_default():
         assert ps.stdout.readline() == "serving\n"
@@ -141,7 +135,7 @@ tf.Session(server.target).run(done.dequeue())
 @pytest.mark.parametrize("attempt", range(4))
 def test_a_program_that_ends_with_what_it_was_sent_has_answered_the_sender(attempt: int) -> None:
     """As a ps ends that waits for its workers on a queue. Without care it is gone before the last worker knows, more often than not."""
-    ps, worker = (f"127.0.0.1:{p}" for p in free_ports(2))
+    ps, worker = free_addresses(2)
     server = tf.train.Server({"ps": [ps], "worker": [worker]}, "worker", 0)
     with subprocess.Popen([sys.executable, "-c", LAST_DEQUEUE, ps, worker], env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}) as other:
         with tf.device("/job:ps/task:0"):

@@ -50,7 +50,7 @@ class Members(RuleBasedStateMachine):
 
 
 TestMembers = Members.TestCase
-TestMembers.settings = settings(max_examples=60, stateful_step_count=20, deadline=None)
+TestMembers.settings = settings(max_examples=60, stateful_step_count=20)
 
 
 def test_one_who_waits_is_woken_when_the_model_is_prepared_and_not_before(tasks) -> None:

@@ -120,7 +120,7 @@ def div(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 def floordiv(x: Any, y: Any, name: str | None = None) -> Tensor:
     """``x // y``: the quotient rounded towards minus infinity. No gradient flows through it."""
-    return binary("FloorDiv", x, y, name)
+    return binary("FloorDiv", x, y, name or "floordiv")
 
 
 def mod(x: Any, y: Any, name: str | None = None) -> Tensor:

@@ -31,11 +31,14 @@ _COMPARISONS: dict[str, Callable[..., Tensor]] = {
 _UNARY: dict[str, Callable[..., Tensor]] = {"neg": math.negative, "abs": math.abs, "invert": compare.logical_not}
 
 
-def _reflected(function: Callable[..., Tensor]) -> Callable[[Tensor, Any], Tensor]:
-    return lambda self, other: function(other, self)
+def _named(name: str, function: Callable[..., Tensor]) -> tuple[Callable[[Any, Any], Tensor], Callable[[Any, Any], Tensor]]:
+    """An operator and its reflection. TensorFlow names such an op in lower case, after the operator: ``x + y`` is ``"add"``, ``add(x, y)`` is ``"Add"``."""
+    return lambda self, other: function(self, other, name=name), lambda self, other: function(other, self, name=name)
 
 
-for _name, _function in {**_BINARY, **_COMPARISONS, **_UNARY, "getitem": slicing.getitem}.items():
+for _name, _function in {**_COMPARISONS, **_UNARY, "getitem": slicing.getitem}.items():
     setattr(Tensor, f"__{_name}__", _function)
 for _name, _function in _BINARY.items():
-    setattr(Tensor, f"__r{_name}__", _reflected(_function))
+    _straight, _reflected = _named(_name, _function)
+    setattr(Tensor, f"__{_name}__", _straight)
+    setattr(Tensor, f"__r{_name}__", _reflected)

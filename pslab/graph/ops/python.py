@@ -18,6 +18,7 @@ from pslab.graph.operation import Operation
 from pslab.graph.ops import infer
 from pslab.graph.registry import not_differentiable, register
 from pslab.graph.shape import TensorShape
+from pslab.graph.strings import as_strings
 from pslab.graph.tensor import Tensor
 
 
@@ -43,22 +44,27 @@ def _call(xp: Any, *inputs: Any, token: str, dtypes: Sequence[str]) -> Any:
             "this py_func is on a task of another process than the one that built it, and functions do not travel",
             "place it on the session's own task, or write it with graph ops",
         )
-    result = function.call(*inputs)
+    result = function.call(*(x[()] for x in inputs))  # as TensorFlow: scalars come as such, strings as bytes
     values = list(result) if isinstance(result, list | tuple) else [] if result is None else [result]
     if len(values) != len(dtypes):
         raise InvalidArgumentError(f"the function returned {len(values)} values; {len(dtypes)} were announced")
-    arrays = tuple(np.asarray(v) for v in values)
+    arrays = tuple(map(_as_array, values))
     for i, (array, dtype) in enumerate(zip(arrays, dtypes, strict=True)):
         if as_dtype(array.dtype).name != dtype:
             raise InvalidArgumentError(f"value {i} of the function is {array.dtype}; {dtype} was announced")
     return arrays if len(arrays) != 1 else arrays[0]
 
 
+def _as_array(value: Any) -> Any:
+    array = np.asarray(value)
+    return as_strings(value) if array.dtype.kind in "SU" else array
+
+
 register("PyFunc", infer=_infer_call, kernel=_call, gradient=not_differentiable, view=True, host_only=True, portable=False)
 
 
 def py_func(func: Callable[..., Any], inp: Sequence[Any], Tout: Any, stateful: bool = True, name: str | None = None) -> Any:  # noqa: N803
-    """An op that calls a Python function with NumPy arrays. It must run in the process that builds it: functions do not travel.
+    """An op that calls a Python function with NumPy arrays, scalars as such. It must run in the process that builds it: functions do not travel.
 
     Args:
         func: from an array per member of ``inp`` to an array per member of ``Tout``.

@@ -31,7 +31,7 @@ def windows(images, size, strides):
             yield row, column, images[:, top : top + size[0], left : left + size[1]]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.tuples(st.integers(1, 7), st.integers(1, 7)),
     st.tuples(st.integers(1, 4), st.integers(1, 4)),

@@ -45,7 +45,7 @@ BINARY = [
 ]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.data())
 def test_random_graphs_and_their_gradients(data):
     with Graph().as_default():

@@ -125,7 +125,7 @@ def test_add_n(value):
 _pairs = hnp.mutually_broadcastable_shapes(num_shapes=2, max_dims=3, max_side=3)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(_pairs)
 def test_broadcasts_as_numpy_does_and_so_do_its_gradients(shapes):
     from pslab.graph.gradients import gradients

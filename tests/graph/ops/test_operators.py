@@ -5,6 +5,7 @@ import operator
 import numpy as np
 import pytest
 
+from pslab.graph.ops.math import add
 from pslab.graph.ops.sources import constant, placeholder
 from pslab.graph.variables import Variable
 
@@ -60,3 +61,15 @@ def test_variables_too(graph, value):
     np.testing.assert_allclose(value(1.0 - v, feeds), 1 - X)
     np.testing.assert_allclose(value(v[0], feeds), X[0])
     np.testing.assert_allclose(value(-v, feeds), -X)
+
+
+def test_an_operators_op_is_named_after_the_operator_as_in_tensorflow() -> None:
+    x, flag = placeholder("float32", [3, 3]), placeholder("bool", [3])
+    built = [x + x, 1.0 + x, x - x, x * x, x / x, x // x, x % x, x**x, x @ x, x < x, -x, flag & flag, flag | flag, ~flag, x[0]]
+    names = "add add_1 sub mul truediv floordiv mod pow matmul Less Neg and or LogicalNot strided_slice"
+    assert [t.op.name for t in built] == names.split()
+
+
+def test_names_that_differ_in_case_alone_are_one_name() -> None:
+    x = placeholder("float32", [])
+    assert [t.op.name for t in (x + x, add(x, x), x + x)] == ["add", "Add_1", "add_2"]

@@ -14,7 +14,7 @@ from contextlib import closing, contextmanager
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pslab.errors import CancelledError, DataLossError, ResourceExhaustedError, UnavailableError
@@ -156,7 +156,6 @@ def test_a_message_in_single_bytes_arrives() -> None:
             assert message.arrays[0].tolist() == MESSAGE.arrays[0].tolist()
 
 
-@settings(deadline=None)
 @given(sizes=st.lists(st.sampled_from([0, 1, 500, 40_000, 66_000, 300_000]), min_size=1, max_size=8), chunk=st.integers(1, 200_000))
 def test_messages_survive_any_cutting_of_the_stream(sizes: list[int], chunk: int) -> None:
     sent = [Message(Kind.STEP, step=i, body=bytes([i]) * size, arrays=(np.full(size // 8, i),) * (i % 3)) for i, size in enumerate(sizes)]
@@ -173,7 +172,6 @@ def test_messages_survive_any_cutting_of_the_stream(sizes: list[int], chunk: int
         assert channel.bytes_received == len(stream)
 
 
-@settings(deadline=None)
 @given(changes=st.lists(st.tuples(st.integers(0, 10_000), st.integers(0, 255)), max_size=6), cut=st.integers(0, 10_000), noise=st.binary(max_size=60))
 def test_whatever_comes_recv_returns_or_raises_and_never_hangs(changes: list[tuple[int, int]], cut: int, noise: bytes) -> None:
     data = bytearray(encoded(MESSAGE) + noise)
