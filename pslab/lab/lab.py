@@ -63,6 +63,27 @@ class Lab:
         self._trainer: Trainer | None = None
         self._lock = threading.RLock()
 
+    def on(self, where: str, source: str, *, anew: bool = False) -> None:
+        """Run Python on tasks of the cluster, each in its own process, and print what it prints there.
+
+        It finds ``tf``, ``cluster`` (a `ClusterSpec`), ``server``, ``job_name`` and ``task_index``, and what earlier ones have left.
+
+        Args:
+            where: ``"worker"`` for each of them (between-graph: each builds the same graph), one such as ``"worker:1"``, or ``"client"`` (in-graph).
+            source: the Python.
+            anew: forget the names and the graph of earlier ones there.
+
+        Raises:
+            FailedPreconditionError: there is no cluster, or a task is still at work on another.
+            NotFoundError: there is no such task.
+            AbortedError: it has failed somewhere; the traceback was printed.
+        """
+        from pslab.lab.programs import notebook_output
+        from pslab.run.on_tasks import run_cell, tasks_of
+
+        cluster = self.cluster.require()
+        run_cell(cluster, where, source, anew, notebook_output(tasks_of(cluster, where)))
+
     # What to train
 
     def data(
@@ -280,29 +301,6 @@ class Lab:
         """Go back to a checkpoint, at a boundary between steps if the training runs."""
         self._begun().restore(str(prefix))
         return self.status()
-
-    # Elsewhere
-
-    def on(self, where: str, source: str, *, anew: bool = False) -> None:
-        """Run Python on tasks of the cluster, each in its own process, and print what it prints there.
-
-        It finds ``tf``, ``cluster`` (a `ClusterSpec`), ``server``, ``job_name`` and ``task_index``, and what earlier ones have left.
-
-        Args:
-            where: ``"worker"`` for each of them (between-graph: each builds the same graph), one such as ``"worker:1"``, or ``"client"`` (in-graph).
-            source: the Python.
-            anew: forget the names and the graph of earlier ones there.
-
-        Raises:
-            FailedPreconditionError: there is no cluster, or a task is still at work on another.
-            NotFoundError: there is no such task.
-            AbortedError: it has failed somewhere; the traceback was printed.
-        """
-        from pslab.lab.programs import notebook_output
-        from pslab.run.on_tasks import run_cell, tasks_of
-
-        cluster = self.cluster.require()
-        run_cell(cluster, where, source, anew, notebook_output(tasks_of(cluster, where)))
 
     # Parts
 
