@@ -15,10 +15,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         options = _parser().parse_args(arguments)
         return _COMMANDS[options.command](options)
-    except PslabError as error:
-        print(f"pslab: {error}", file=sys.stderr)
-        return 1
-    except OSError as error:  # such as a disk that is full, which what is printed goes to
+    except (PslabError, OSError) as error:  # the latter such as a disk that is full, which what is printed goes to
         print(f"pslab: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

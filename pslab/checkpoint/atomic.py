@@ -121,8 +121,6 @@ def _remove_leftovers(directory: str) -> None:
 
 
 def _sync_directory(directory: str) -> None:
-    if os.name == "nt":  # Windows has no way to do it, and orders renames itself
-        return
     descriptor = os.open(directory, os.O_RDONLY)
     try:
         os.fsync(descriptor)

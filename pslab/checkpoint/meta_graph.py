@@ -132,17 +132,7 @@ class MetaGraph:
         about = next(records, None)
         match about:
             case {"variables": dict(variables), "members": tuple(members), "collections": dict(collections), "saver": int() | None as saver}:
-                lists = [
-                    *collections.values(),
-                    *(listed for m in members if isinstance(m, tuple) for r in m[1:2] if isinstance(r, dict) for listed in r.values()),
-                ]
-                fine = all(isinstance(listed, tuple) and all(map(_is_entry, listed)) for listed in lists)
-                if (
-                    fine
-                    and all(map(_is_member, members))
-                    and all(map(_is_variable, variables.items()))
-                    and all(isinstance(k, str) for k in collections)
-                ):
+                if all(map(_is_variable, variables.items())) and all(map(_is_member, members)) and _has_entries(collections):
                     return cls(graph_def, variables, tuple(Member(*m) for m in members), collections, saver)
         raise DataLossError(f"{what} ends with {about!r:.80}, which does not tell a graph's variables and collections")
 
@@ -158,6 +148,11 @@ _RENAMED: dict[str, Callable[[str, Callable[[str], str]], str]] = {
 }
 
 
+def _has_entries(lists: Mapping[Any, Any]) -> bool:
+    """Whether these are lists of entries by name."""
+    return all(isinstance(key, str) and isinstance(listed, tuple) and all(map(_is_entry, listed)) for key, listed in lists.items())
+
+
 def _is_entry(entry: Any) -> bool:
     match entry:
         case ("op" | "variable" | "tensor", str()) | ("member", int()):
@@ -169,8 +164,8 @@ def _is_entry(entry: Any) -> bool:
 
 def _is_member(member: Any) -> bool:
     match member:
-        case (str(), dict(), dict(data)):
-            return all(isinstance(key, str) for key in data)
+        case (str(), dict(refs), dict(data)):
+            return _has_entries(refs) and all(isinstance(key, str) for key in data)
     return False
 
 

@@ -8,6 +8,7 @@ import os
 import time
 import warnings
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from pslab.checkpoint.atomic import locked, named_errors, write_bytes
@@ -27,6 +28,19 @@ from pslab.graph.ops.sources import placeholder
 from pslab.graph.shape import TensorShape
 from pslab.graph.tensor import Tensor
 from pslab.graph.variables import Variable, global_variables
+
+
+@dataclass(frozen=True, slots=True)
+class _Options:
+    """How a saver saves: what of its arguments a graph that is written takes along."""
+
+    reshape: bool
+    sharded: bool
+    max_to_keep: int | None
+    keep_checkpoint_every_n_hours: float
+    name: str
+    allow_empty: bool
+    pad_step_number: bool
 
 
 class Saver:
@@ -82,15 +96,7 @@ class Saver:
             )
         if defer_build and var_list is not None:
             raise UsageError("a Saver that is given its variables is built at once", "leave out defer_build or var_list")
-        self._options = {
-            "reshape": reshape,
-            "sharded": sharded,
-            "max_to_keep": max_to_keep,
-            "keep_checkpoint_every_n_hours": keep_checkpoint_every_n_hours,
-            "name": name or "save",
-            "allow_empty": allow_empty,
-            "pad_step_number": pad_step_number,
-        }
+        self._options = _Options(reshape, sharded, max_to_keep, keep_checkpoint_every_n_hours, name or "save", allow_empty, pad_step_number)
         self._retention = Retention(max_to_keep, keep_checkpoint_every_n_hours, time.time())
         self._saveables: dict[str, Saveable] | None = None
         self._fed: dict[Variable, Tensor] = {}
@@ -149,11 +155,11 @@ class Saver:
         step = None if global_step is None else _as_step(fetched.get("step", global_step))
         devices = {name: one.parts[0].variable.device for name, one in saved.items()}
         prefix = write_checkpoint(
-            prefix if step is None else f"{prefix}-{step:{'08d' if self._options['pad_step_number'] else 'd'}}",
+            prefix if step is None else f"{prefix}-{step:{'08d' if self._options.pad_step_number else 'd'}}",
             {name: one.joined(fetched["values"][name]) for name, one in saved.items()},
             global_step=step,
             devices=devices,
-            shards={name: _task(device) for name, device in devices.items()} if self._options["sharded"] else None,
+            shards={name: _task(device) for name, device in devices.items()} if self._options.sharded else None,
         )
         if write_state:
             self._retention.record(prefix, time.time())  # whatever fails from here on, it is deleted in its turn
@@ -234,13 +240,13 @@ class Saver:
 
     def _build(self, var_list: Any) -> None:
         saved = saveables(global_variables() if var_list is None else var_list)
-        if not saved and not self._options["allow_empty"]:
+        if not saved and not self._options.allow_empty:
             raise UsageError("there are no variables to save", "build the model before the Saver, in the same graph")
         self._saveables = saved
         if not saved:
             return
         graph = self._graph()
-        with graph.as_default(), graph.name_scope(str(self._options["name"])), graph.control_dependencies(None):
+        with graph.as_default(), graph.name_scope(self._options.name), graph.control_dependencies(None):
             for variable in self._variables():
                 with graph.colocate_with(variable.op):
                     self._fed[variable] = placeholder(variable.dtype, variable.shape, "restored")
@@ -263,7 +269,7 @@ class Saver:
         return {name: (one.dtype, self._wanted_shape(checkpoint, name, one.shape)) for name, one in self._built().items()}
 
     def _wanted_shape(self, checkpoint: Checkpoint, name: str, shape: TensorShape) -> TensorShape:
-        if self._options["reshape"] and name in checkpoint and math.prod(checkpoint.shapes[name]) == shape.num_elements():
+        if self._options.reshape and name in checkpoint and math.prod(checkpoint.shapes[name]) == shape.num_elements():
             return TensorShape(checkpoint.shapes[name])
         return shape
 
@@ -294,7 +300,7 @@ class Saver:
         variables = tuple(self._variables())
         refs: dict[str, tuple[Any, ...]] = {"variables": variables, "fed": tuple(self._fed[v] for v in variables), "assigns": tuple(self._assigns)}
         arrays = tuple((name, one.shape.dims, tuple(part.offset for part in one.parts)) for name, one in self._built().items())
-        return refs, {"options": self._options, "arrays": arrays}
+        return refs, {"options": asdict(self._options), "arrays": arrays}
 
     @classmethod
     def _from_plain(cls, found: dict[str, list[Any]], data: dict[str, Any]) -> Saver:

@@ -121,7 +121,7 @@ class GuestHost(TaskHost):
             mine = await registry.claim(task=self._task, worker=str(worker.name))
         if mine:
             await super().setup(worker)
-            self._following = asyncio.create_task(self._follow())
+            self._following = asyncio.create_task(self._follow())  # kept: the event loop itself would let it be collected
 
     async def _follow(self) -> None:
         try:

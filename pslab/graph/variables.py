@@ -27,6 +27,8 @@ class Variable:
         initial_value: a tensor, a value, or a function without arguments that returns one. Its static shape becomes the variable's.
         trainable: whether optimizers train it by default.
         collections: graph collections to join; the global variables by default.
+        validate_shape: False, if values of other shapes may be assigned later; the static shape is not known then.
+        caching_device: changes nothing.
         name: name of the variable op.
         dtype: element type; that of ``initial_value`` by default.
 

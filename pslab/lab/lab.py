@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,16 +15,17 @@ from pslab.data.partitions import DataSource
 from pslab.errors import FailedPreconditionError, UsageError
 from pslab.lab.lab_cluster import LabCluster
 from pslab.lab.memory import MemoryEstimate, Room, check_training, chunk_that_fits, estimate
-from pslab.lab.status import LabStatus, LoopState
+from pslab.lab.recipe import Recipe
+from pslab.lab.status import LabStatus
 from pslab.lab.tables import metrics_table
 from pslab.train.job import CHIEF, CLIENT, Job
 from pslab.train.model import Build, Model
 from pslab.train.model_session import CHUNK
-from pslab.train.models import by_name
-from pslab.train.plans import evaluation_step, mode_plan, prediction_step
+from pslab.train.plans import evaluation_step, mode_plan, prediction_step, sketch
 from pslab.train.reading import Reading
 from pslab.train.strategy import Strategy, Update
 from pslab.train.trainer import Trainer
+from pslab.train.trainer_status import TrainerStatus
 
 if TYPE_CHECKING:
     import pandas
@@ -56,9 +57,8 @@ class Lab:
         self._batch_size = 64
         self._data_seed = 0
         self._reading = Reading.FEEDING
+        self._recipe = Recipe()
         self._model: Model | None = None
-        self._model_name: str | Build = "mlp"
-        self._model_options: dict[str, Any] = {}
         self._strategy = Strategy()
         self._trainer: Trainer | None = None
         self._lock = threading.RLock()
@@ -121,7 +121,7 @@ class Lab:
             raise UsageError(f"batch_size must be from 1 to {dataset.examples or '…'}, the number of examples to train on; found {batch_size}")
         with self._lock:
             if self._model is not None:
-                _model(self._model_name, dataset, self._model_options)
+                self._recipe.model(dataset)
             self._leave()
             self._dataset, self._batch_size, self._data_seed, self._reading = dataset, batch_size, seed, way
             self._model = None
@@ -148,11 +148,11 @@ class Lab:
         Raises:
             UsageError: the model cannot be built or trained on the data; the one before stays.
         """
-        options = {"hidden": tuple(hidden), "optimizer": optimizer, "learning_rate": learning_rate, "seed": seed}
+        recipe = Recipe(source, tuple(hidden), optimizer, learning_rate, seed)
         with self._lock:
-            model = _model(source, self._the_dataset(), options)
+            model = recipe.model(self._the_dataset())
             self._leave()
-            self._model, self._model_name, self._model_options = model, source, options
+            self._recipe, self._model = recipe, model
         return model
 
     def mode(self, strategy: Strategy | None = None, *, replication: str | None = None, update: Update | None = None) -> Strategy:
@@ -224,33 +224,14 @@ class Lab:
 
     def status(self) -> LabStatus:
         """How the training fares."""
-        trainer = self._trainer
         dataset = self._dataset.name if self._dataset is not None else "digits"
-        model = self._model_name if isinstance(self._model_name, str) else getattr(self._model_name, "__name__", "model")
+        trainer = self._trainer
         if trainer is None:
-            strategy = self._strategy
-            state = ("idle", "", str(strategy.replication), str(strategy.update), 0, 0, ())
-            return LabStatus(*state, float("nan"), {}, float("nan"), 0, dataset, model)
+            idle = TrainerStatus("idle", "", self._strategy, 0, 0, (), 0)
+            return LabStatus.of(idle, None, (), self.cluster.workers, dataset, self._recipe.name)
         now = trainer.status()
-        loops = tuple(LoopState(loop.name, loop.state, loop.steps) for loop in now.loops)
-        table = metrics_table(trainer.records()[-RECENT:], trainer.strategies)
-        means = {name: float(table[name].mean()) for name in trainer.metric_names} if len(table) else {}
-        wall = float(table["wall"].mean()) if len(table) else float("nan")
-        return LabStatus(
-            now.state,
-            now.message,
-            str(now.strategy.replication),
-            str(now.strategy.update),
-            now.global_step,
-            now.target_step,
-            loops,
-            float(table["loss"].mean()) if len(table) else float("nan"),
-            means,
-            self.cluster.workers / wall if wall > 0 else float("nan"),
-            now.dropped,
-            dataset,
-            model,
-        )
+        recent = metrics_table(trainer.records()[-RECENT:], trainer.strategies)
+        return LabStatus.of(now, recent, trainer.metric_names, self.cluster.workers, dataset, self._recipe.name)
 
     def metrics(self) -> pandas.DataFrame:
         """One row per worker step: when, who, in which mode, loss, metrics, staleness, divergence, seconds and bytes."""
@@ -339,7 +320,7 @@ class Lab:
             if self._trainer is None:
                 dataset = self._the_dataset()
                 if self._model is None:
-                    self._model = _model(self._model_name, dataset, self._model_options)
+                    self._model = self._recipe.model(dataset)
                 self._trainer = Trainer(cluster, dataset, self._model, self._strategy, self._batch_size, self._data_seed, self._reading)
             return self._trainer
 
@@ -374,24 +355,9 @@ class Lab:
             self._trainer.resize(scale, workers)
 
     def _job_or_sketch(self) -> Job:
-        from pslab.train.plans import sketch
-
         if self._trainer is not None:
             return self._trainer.job()
         dataset = self._the_dataset()
-        model = self._model or _model(self._model_name, dataset, self._model_options)
+        model = self._model or self._recipe.model(dataset)
         ps, workers = (self.cluster.ps, self.cluster.workers) if self.cluster.running else (1, 2)
         return sketch(model, dataset, self._strategy, ps, workers)
-
-
-def _model(source: str | Build, dataset: DataSource, options: Mapping[str, Any]) -> Model:
-    """A model that was tried out on the data's features."""
-    from pslab.train.model import Features, try_out
-
-    options = dict(options)
-    hidden = options.pop("hidden", (128,))
-    build = by_name(source, dataset.classes, hidden) if isinstance(source, str) else source
-    name = source if isinstance(source, str) else getattr(source, "__name__", "model")
-    model = Model(build, name, **options)
-    try_out(model, Features.of(*dataset.sample))
-    return model

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pslab.train.trainer_status import TrainerStatus
+
+if TYPE_CHECKING:
+    import pandas
 
 
 @dataclass(frozen=True)
@@ -54,3 +61,37 @@ class LabStatus:
     dropped: int
     dataset: str
     model: str
+
+    @classmethod
+    def of(cls, now: TrainerStatus, recent: pandas.DataFrame | None, metrics: Sequence[str], workers: int, dataset: str, model: str) -> LabStatus:
+        """What people are told of a training.
+
+        Args:
+            now: how it fares.
+            recent: its last steps, as of `pslab.lab.tables.metrics_table`; None without a training.
+            metrics: names of the model's metrics.
+            workers: number of workers.
+            dataset: name of the data.
+            model: name of the model.
+        """
+        steps = None if recent is None or not len(recent) else recent
+
+        def mean(column: str) -> float:
+            return math.nan if steps is None else float(steps[column].mean())
+
+        wall = mean("wall")
+        return cls(
+            state=now.state,
+            message=now.message,
+            replication=str(now.strategy.replication),
+            update=str(now.strategy.update),
+            global_step=now.global_step,
+            target_step=now.target_step,
+            workers=tuple(LoopState(loop.name, loop.state, loop.steps) for loop in now.loops),
+            loss=mean("loss"),
+            metrics={} if steps is None else {name: mean(name) for name in metrics},
+            steps_per_s=workers / wall if wall > 0 else math.nan,
+            dropped=now.dropped,
+            dataset=dataset,
+            model=model,
+        )

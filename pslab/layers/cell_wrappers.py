@@ -90,7 +90,7 @@ class DropoutWrapper(RNNCell):
         if variational_recurrent:
             raise UsageError("DropoutWrapper draws anew in every step; leave out variational_recurrent=")
         self._cell = cell
-        self._keep = {"input": input_keep_prob, "state": state_keep_prob, "output": output_keep_prob}
+        self._keep_input, self._keep_output, self._keep_state = input_keep_prob, output_keep_prob, state_keep_prob
         self._seed = seed
 
     @property
@@ -109,16 +109,15 @@ class DropoutWrapper(RNNCell):
 
     def __call__(self, inputs: Any, state: Any, scope: str | VariableScope | None = None) -> tuple[Any, Any]:
         """One step of the cell."""
-        output, new = self._cell(self._dropped("input", inputs), state, scope)
-        return self._dropped("output", output), self._dropped_state(new)
+        output, new = self._cell(self._dropped(inputs, self._keep_input), state, scope)
+        return self._dropped(output, self._keep_output), self._dropped_state(new)
 
-    def _dropped(self, what: str, x: Any) -> Any:
-        keep = self._keep[what]
+    def _dropped(self, x: Any, keep: Any) -> Any:
         return x if not is_symbolic(keep) and keep >= 1 else dropout(x, keep, seed=self._seed)
 
     def _dropped_state(self, state: Any) -> Any:
         if hasattr(state, "_fields") and hasattr(state, "c"):
-            return state._replace(h=self._dropped("state", state.h))
+            return state._replace(h=self._dropped(state.h, self._keep_state))
         if isinstance(state, tuple):
             return tuple(map(self._dropped_state, state))
-        return map_structure(lambda x: self._dropped("state", x), state)
+        return map_structure(lambda x: self._dropped(x, self._keep_state), state)

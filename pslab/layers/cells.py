@@ -19,12 +19,10 @@ from pslab.layers.making import Activation, units_in
 from pslab.layers.variable_store import Reuse
 
 
-class BasicRNNCell(RNNCell):
-    """``output = new_state = activation([input, state] · kernel + bias)``."""
+class _OneStateCell(RNNCell):
+    """A cell whose new state is its output: as many numbers as it has units."""
 
-    def __init__(
-        self, num_units: int, activation: Activation | None = None, reuse: Reuse = None, name: str | None = None, dtype: DType | Any = None
-    ) -> None:
+    def __init__(self, num_units: int, activation: Activation | None, reuse: Reuse, name: str | None, dtype: DType | Any) -> None:
         super().__init__(name=name, dtype=dtype, reuse=reuse)
         self._units = num_units
         self._activation = activation or tanh
@@ -38,6 +36,15 @@ class BasicRNNCell(RNNCell):
     def output_size(self) -> int:
         """The number of units."""
         return self._units
+
+
+class BasicRNNCell(_OneStateCell):
+    """``output = new_state = activation([input, state] · kernel + bias)``."""
+
+    def __init__(
+        self, num_units: int, activation: Activation | None = None, reuse: Reuse = None, name: str | None = None, dtype: DType | Any = None
+    ) -> None:
+        super().__init__(num_units, activation, reuse, name, dtype)
 
     def build(self, inputs: Tensor) -> None:
         """Make ``kernel`` and ``bias``."""
@@ -50,7 +57,7 @@ class BasicRNNCell(RNNCell):
         return output, output
 
 
-class GRUCell(RNNCell):
+class GRUCell(_OneStateCell):
     """A gated recurrent unit (Cho et al., 2014): gates r and u; ``new_state = u · state + (1 − u) · candidate``."""
 
     def __init__(
@@ -63,21 +70,9 @@ class GRUCell(RNNCell):
         name: str | None = None,
         dtype: DType | Any = None,
     ) -> None:
-        super().__init__(name=name, dtype=dtype, reuse=reuse)
-        self._units = num_units
-        self._activation = activation or tanh
+        super().__init__(num_units, activation, reuse, name, dtype)
         self._kernel_initializer = kernel_initializer
         self._bias_initializer = bias_initializer
-
-    @property
-    def state_size(self) -> int:
-        """The number of units."""
-        return self._units
-
-    @property
-    def output_size(self) -> int:
-        """The number of units."""
-        return self._units
 
     def build(self, inputs: Tensor) -> None:
         """Make the kernels and biases of ``gates`` and ``candidate``; the gates' biases begin at 1, so that the cell remembers at first."""

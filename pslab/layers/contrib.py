@@ -16,7 +16,8 @@ from pslab.graph.tensor import Tensor
 from pslab.layers import core, images, normalization
 from pslab.layers.arguments import refuse
 from pslab.layers.getting import get_variable
-from pslab.layers.making import Activation, Regularizer, activated, layer_scope, units_in, with_biases
+from pslab.layers.making import Activation, activated, layer_scope, units_in, with_biases
+from pslab.layers.regularizers import Regularizer
 from pslab.layers.variable_store import Reuse
 
 __all__ = ["batch_norm", "conv2d", "dropout", "flatten", "fully_connected", "max_pool2d", "xavier_initializer"]

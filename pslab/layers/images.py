@@ -11,8 +11,8 @@ from pslab.graph.ops import convolution, pooling
 from pslab.graph.tensor import Tensor
 from pslab.layers.arguments import refuse
 from pslab.layers.getting import get_variable
-from pslab.layers.making import Activation, Regularizer, activated, layer_scope, units_in, with_biases
-from pslab.layers.regularizers import add_activity_loss
+from pslab.layers.making import Activation, activated, layer_scope, units_in, with_biases
+from pslab.layers.regularizers import Regularizer, add_activity_loss
 from pslab.layers.variable_store import Reuse
 
 

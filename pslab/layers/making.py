@@ -10,11 +10,11 @@ from pslab.errors import ShapeError
 from pslab.graph.ops.nn import bias_add
 from pslab.graph.tensor import Tensor
 from pslab.layers.getting import get_variable
+from pslab.layers.regularizers import Regularizer
 from pslab.layers.variable_scope import VariableScope, variable_scope
 from pslab.layers.variable_store import Reuse
 
 Activation = Callable[[Tensor], Tensor]
-Regularizer = Callable[[Any], Any]
 
 
 def layer_scope(name: str | VariableScope | None, default_name: str, reuse: Reuse, x: Tensor) -> AbstractContextManager[VariableScope]:

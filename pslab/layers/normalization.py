@@ -20,7 +20,8 @@ from pslab.graph.tensor import Tensor
 from pslab.graph.variables import Variable
 from pslab.layers.arguments import refuse
 from pslab.layers.getting import get_variable
-from pslab.layers.making import Regularizer, layer_scope
+from pslab.layers.making import layer_scope
+from pslab.layers.regularizers import Regularizer
 from pslab.layers.variable_store import Reuse
 
 

@@ -16,7 +16,8 @@ from pslab.graph.ops.nn import l2_loss
 from pslab.graph.ops.reduce import reduce_sum
 from pslab.graph.tensor import Tensor
 
-Regularizer = Callable[[Any], Tensor | None]
+Regularizer = Callable[[Any], Any]
+"""From weights to a loss, or to None."""
 
 
 def l1_regularizer(scale: float, scope: str | None = None) -> Regularizer:
@@ -70,7 +71,7 @@ def apply_regularization(regularizer: Regularizer, weights_list: Sequence[Any] |
     return total
 
 
-def add_activity_loss(regularizer: Callable[[Any], Any] | None, y: Tensor) -> None:
+def add_activity_loss(regularizer: Regularizer | None, y: Tensor) -> None:
     """Let what ``regularizer`` gives of a layer's output join ``REGULARIZATION_LOSSES``."""
     loss = None if regularizer is None else regularizer(y)
     if loss is not None:

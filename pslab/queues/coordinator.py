@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -73,8 +72,8 @@ class Coordinator:
         """A block of a thread: an exception in it requests a stop, and goes no further."""
         try:
             yield
-        except Exception:
-            self.request_stop(_current())
+        except Exception as error:
+            self.request_stop(error)
 
     def join(self, threads: Iterable[threading.Thread] | None = None, stop_grace_period_secs: float = 120, ignore_live_threads: bool = False) -> None:
         """Wait for the registered threads and ``threads``: until a stop is requested, and then as long as the grace period lasts.
@@ -185,7 +184,3 @@ def _info(ex: BaseException | ExceptionInfo | None) -> ExceptionInfo | None:
     if ex is None:
         return None
     return ex if isinstance(ex, tuple) else (type(ex), ex, ex.__traceback__)
-
-
-def _current() -> BaseException | None:
-    return sys.exc_info()[1]

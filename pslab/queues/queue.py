@@ -63,7 +63,6 @@ class QueueBase:
             "shapes": None if self.shapes is None else tuple(s.dims for s in self.shapes),
             "pads": self._pads,
         }
-        self._capacity = capacity
 
     @classmethod
     def of_ops(cls, queue_ref: Operation, op: Operation, names: Sequence[str] | None) -> QueueBase:
@@ -81,7 +80,6 @@ class QueueBase:
         self.names = None if names is None else list(names)
         self.dtypes = [as_dtype(d) for d in self.attrs["dtypes"]]
         self.shapes = None if self.attrs["shapes"] is None else [TensorShape(s) for s in self.attrs["shapes"]]
-        self._capacity = self.attrs["capacity"]
         return self
 
     @staticmethod

@@ -9,7 +9,8 @@ import itertools
 import linecache
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from pslab.errors import FailedPreconditionError
@@ -125,7 +126,7 @@ def _execute(source: str, file: str, names: dict[str, Any]) -> None:
 class _ThreadOutput(io.TextIOBase):
     """Standard output or error of a process whose cells each have their own. A thread that no cell runs in was started by the last of them."""
 
-    _sinks: dict[int, Any] = {}  # noqa: RUF012 (shared by both streams on purpose)
+    _sinks: dict[int, Callable[[str, bool], None]] = {}  # noqa: RUF012 (shared by both streams on purpose)
     _install = threading.Lock()
 
     def __init__(self, otherwise: Any, error: bool) -> None:
@@ -145,21 +146,14 @@ class _ThreadOutput(io.TextIOBase):
         self._otherwise.flush()
 
     @classmethod
-    def here(cls, sink: Any) -> _Redirected:
+    @contextmanager
+    def here(cls, sink: Callable[[str, bool], None]) -> Iterator[None]:
         """A block in which what this thread prints goes to ``sink(text, error)``."""
         with cls._install:
             if not isinstance(sys.stdout, cls):
                 sys.stdout, sys.stderr = cls(sys.stdout, False), cls(sys.stderr, True)
-        return _Redirected(cls._sinks, sink)
-
-
-class _Redirected:
-    def __init__(self, sinks: dict[int, Any], sink: Any) -> None:
-        self._sinks = sinks
-        self._sink = sink
-
-    def __enter__(self) -> None:
-        self._sinks[threading.get_ident()] = self._sink
-
-    def __exit__(self, *error: object) -> None:
-        self._sinks.pop(threading.get_ident(), None)
+        cls._sinks[threading.get_ident()] = sink
+        try:
+            yield
+        finally:
+            del cls._sinks[threading.get_ident()]

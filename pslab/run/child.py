@@ -23,7 +23,8 @@ from typing import BinaryIO  # noqa: E402
 def main() -> int:
     """Run the program; returns its exit status."""
     _hold_on()
-    as_tensorflow, script, arguments = sys.argv[1] == "--tensorflow", *_script_and_arguments(sys.argv[1:])
+    as_tensorflow = sys.argv[1] == "--tensorflow"
+    script, *arguments = sys.argv[2:] if as_tensorflow else sys.argv[1:]
     if as_tensorflow:
         from pslab.compat import alias
 
@@ -49,11 +50,6 @@ def _run(script: str) -> int:
         sys.stderr.write(program_traceback(error, script))
         return 1
     return 0
-
-
-def _script_and_arguments(given: list[str]) -> tuple[str, list[str]]:
-    rest = given[1:] if given[0] == "--tensorflow" else given
-    return rest[0], rest[1:]
 
 
 def _tell_of_long_waits() -> None:

@@ -69,7 +69,6 @@ class CheckpointSaverHook(SessionRunHook):
             raise UsageError("you cannot provide both saver and scaffold")
         self._saver = saver
         self._scaffold = scaffold
-        self._directory = checkpoint_dir
         self._path = os.path.join(checkpoint_dir, checkpoint_basename)
         self._timer = SecondOrStepTimer(every_secs=save_secs, every_steps=save_steps)
         self._listeners = list(listeners or [])
@@ -189,7 +188,7 @@ class SummarySaverHook(SessionRunHook):
             self._writer.flush()
 
     def _summaries(self) -> list[Any] | None:
-        op = self._summary_op if self._summary_op is not None else self._scaffold.summary_op if self._scaffold is not None else None
+        op = self._summary_op if self._scaffold is None else self._scaffold.summary_op
         if op is None:
             return None
         return list(op) if isinstance(op, list | tuple) else [op]

@@ -6,7 +6,7 @@ import logging
 import math
 import threading
 from collections.abc import Callable
-from time import monotonic
+from time import monotonic, sleep
 from typing import Any
 
 import numpy as np
@@ -151,7 +151,7 @@ class SessionManager:
                 if monotonic() + self._recovery_wait_secs > deadline:
                     raise DeadlineExceededError(f"Session was not ready after waiting {max_wait_secs:g} secs: not initialized: {missing}")
                 _log.info("Waiting for model to be ready: not initialized: %s", missing)
-                threading.Event().wait(self._recovery_wait_secs)
+                sleep(self._recovery_wait_secs)
         except BaseException:
             sess.close()
             raise
@@ -195,7 +195,7 @@ class SessionManager:
         state = get_checkpoint_state(directory)
         while (state is None or not state.model_checkpoint_path) and wait and monotonic() < deadline:
             _log.info("Waiting for checkpoint to be available in %s.", directory)
-            threading.Event().wait(self._recovery_wait_secs)
+            sleep(self._recovery_wait_secs)
             state = get_checkpoint_state(directory)
         if state is None or not state.model_checkpoint_path:
             return False

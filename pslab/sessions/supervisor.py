@@ -58,6 +58,23 @@ class Supervisor:
         summary_writer: writes the summaries; a `FileWriter` in ``logdir`` by default.
         init_fn: called as ``init_fn(session)`` after ``init_op``.
         local_init_run_options: accepted.
+
+    Attributes:
+        is_chief: whether this worker initialises, saves and summarises.
+        session_manager: makes the sessions.
+        coord: the coordinator of all threads.
+        init_op: initialises the model.
+        init_feed_dict: fed to it.
+        ready_op: names what is not initialised.
+        ready_for_local_init_op: the same, before ``local_init_op`` may run.
+        local_init_op: initialises what belongs to this task.
+        summary_op: the summaries.
+        summary_writer: writes them; None for one who is not the chief.
+        saver: saves and restores.
+        save_path: where checkpoints go, but for the step.
+        save_model_secs: seconds between two checkpoints.
+        save_summaries_secs: seconds between two summaries.
+        global_step: the global step, or None.
     """
 
     USE_DEFAULT: Any = 0
@@ -87,34 +104,34 @@ class Supervisor:
         local_init_run_options: Any = None,
     ) -> None:
         self._graph = graph if graph is not None else get_default_graph()
-        self._is_chief = is_chief
+        self.is_chief = is_chief
         self._logdir = logdir
-        self._save_path = os.path.join(logdir, checkpoint_basename) if logdir else None
-        self._coord = Coordinator()
+        self.save_path = os.path.join(logdir, checkpoint_basename) if logdir else None
+        self.coord = Coordinator()
         self._stop_grace_secs = stop_grace_secs
-        self._save_model_secs = save_model_secs
-        self._save_summaries_secs = save_summaries_secs
-        self._init_feed_dict = init_feed_dict
+        self.save_model_secs = save_model_secs
+        self.save_summaries_secs = save_summaries_secs
+        self.init_feed_dict = init_feed_dict
         self._init_fn = init_fn
         self._session: Session | None = None
         with self._graph.as_default():
-            self._init_op = self._given(init_op, GraphKeys.INIT_OP, global_variables_initializer)
-            self._ready_op = self._given(ready_op, GraphKeys.READY_OP, lambda: report_uninitialized_variables(global_variables()))
-            self._ready_for_local_init_op = self._given(ready_for_local_init_op, GraphKeys.READY_FOR_LOCAL_INIT_OP, lambda: None)
-            self._local_init_op = self._given(local_init_op, GraphKeys.LOCAL_INIT_OP, _local_init)
-            self._summary_op = self._given(summary_op, GraphKeys.SUMMARY_OP, merge_all)
-            self._saver: Saver | None = self._given(saver, GraphKeys.SAVERS, lambda: Saver() if global_variables() else None)
-            self._global_step = get_global_step() if _default(global_step) else global_step
+            self.init_op = self._given(init_op, GraphKeys.INIT_OP, global_variables_initializer)
+            self.ready_op = self._given(ready_op, GraphKeys.READY_OP, lambda: report_uninitialized_variables(global_variables()))
+            self.ready_for_local_init_op = self._given(ready_for_local_init_op, GraphKeys.READY_FOR_LOCAL_INIT_OP, lambda: None)
+            self.local_init_op = self._given(local_init_op, GraphKeys.LOCAL_INIT_OP, _local_init)
+            self.summary_op = self._given(summary_op, GraphKeys.SUMMARY_OP, merge_all)
+            self.saver: Saver | None = self._given(saver, GraphKeys.SAVERS, lambda: Saver() if global_variables() else None)
+            self.global_step = get_global_step() if _default(global_step) else global_step
             self._roster = roster_of(self._graph)
-        self._writer: FileWriter | None = None
+        self.summary_writer: FileWriter | None = None
         if not _default(summary_writer):
-            self._writer = summary_writer
+            self.summary_writer = summary_writer
         elif is_chief and logdir:
-            self._writer = FileWriter(logdir)
-        self._session_manager = session_manager or SessionManager(
-            local_init_op=self._local_init_op,
-            ready_op=self._ready_op,
-            ready_for_local_init_op=self._ready_for_local_init_op,
+            self.summary_writer = FileWriter(logdir)
+        self.session_manager = session_manager or SessionManager(
+            local_init_op=self.local_init_op,
+            ready_op=self.ready_op,
+            ready_for_local_init_op=self.ready_for_local_init_op,
             graph=self._graph,
             recovery_wait_secs=recovery_wait_secs,
             roster=self._roster,
@@ -133,85 +150,6 @@ class Supervisor:
             self._graph.add_to_collection(collection, made)
         return made
 
-    # What it is made of
-
-    @property
-    def is_chief(self) -> bool:
-        """Whether this worker initialises, saves and summarises."""
-        return self._is_chief
-
-    @property
-    def session_manager(self) -> SessionManager:
-        """What makes the sessions."""
-        return self._session_manager
-
-    @property
-    def coord(self) -> Coordinator:
-        """The coordinator of all threads."""
-        return self._coord
-
-    @property
-    def init_op(self) -> Any:
-        """Initialises the model."""
-        return self._init_op
-
-    @property
-    def init_feed_dict(self) -> dict[Any, Any] | None:
-        """Fed to it."""
-        return self._init_feed_dict
-
-    @property
-    def ready_op(self) -> Any:
-        """Names what is not initialised."""
-        return self._ready_op
-
-    @property
-    def ready_for_local_init_op(self) -> Any:
-        """The same, before the local init op may run."""
-        return self._ready_for_local_init_op
-
-    @property
-    def local_init_op(self) -> Any:
-        """Initialises what belongs to this task."""
-        return self._local_init_op
-
-    @property
-    def summary_op(self) -> Any:
-        """The summaries."""
-        return self._summary_op
-
-    @property
-    def summary_writer(self) -> FileWriter | None:
-        """Writes them; None for one who is not the chief."""
-        return self._writer
-
-    @property
-    def saver(self) -> Saver | None:
-        """Saves and restores."""
-        return self._saver
-
-    @property
-    def save_path(self) -> str | None:
-        """Where checkpoints go, but for the step."""
-        return self._save_path
-
-    @property
-    def save_model_secs(self) -> float:
-        """Seconds between two checkpoints."""
-        return self._save_model_secs
-
-    @property
-    def save_summaries_secs(self) -> float:
-        """Seconds between two summaries."""
-        return self._save_summaries_secs
-
-    @property
-    def global_step(self) -> Any:
-        """The global step, or None."""
-        return self._global_step
-
-    # What it does
-
     def prepare_or_wait_for_session(
         self,
         master: str = "",
@@ -229,28 +167,28 @@ class Supervisor:
             max_wait_secs: seconds to wait.
             start_standard_services: start the queue runners, and for the chief what saves and summarises.
         """
-        self._coord.clear_stop()
-        if self._writer is not None:
-            self._writer.reopen()
-        if self._is_chief:
-            sess = self._session_manager.prepare_session(
+        self.coord.clear_stop()
+        if self.summary_writer is not None:
+            self.summary_writer.reopen()
+        if self.is_chief:
+            sess = self.session_manager.prepare_session(
                 master,
-                init_op=self._init_op,
-                saver=self._saver,
+                init_op=self.init_op,
+                saver=self.saver,
                 checkpoint_dir=self._logdir,
                 wait_for_checkpoint=wait_for_checkpoint,
                 max_wait_secs=max_wait_secs,
                 config=config,
-                init_feed_dict=self._init_feed_dict,
+                init_feed_dict=self.init_feed_dict,
                 init_fn=self._init_fn,
             )
-            if self._writer is not None:
-                self._writer.add_graph(self._graph)
-            self._session_manager.announce(sess)
+            if self.summary_writer is not None:
+                self.summary_writer.add_graph(self._graph)
+            self.session_manager.announce(sess)
             if start_standard_services:
                 self.start_standard_services(sess)
         else:
-            sess = self._session_manager.wait_for_session(master, config=config, max_wait_secs=max_wait_secs)
+            sess = self.session_manager.wait_for_session(master, config=config, max_wait_secs=max_wait_secs)
         self._session = sess
         if start_standard_services:
             self.start_queue_runners(sess)
@@ -278,24 +216,24 @@ class Supervisor:
         Raises:
             RuntimeError: this is not the chief.
         """
-        if not self._is_chief:
+        if not self.is_chief:
             raise RuntimeError("Only chief supervisor can start standard services. Because only chief supervisors can write events.")
         if not self._logdir:
             _log.warning("Standard services need a 'logdir' passed to the SessionManager")
             return []
         threads = []
-        if self._save_summaries_secs and self._writer is not None and self._summary_op is not None:
-            threads.append(self.loop(self._save_summaries_secs, self._summarise, (sess,)))
-        if self._save_summaries_secs and self._writer is not None and self._global_step is not None:
-            threads.append(self.loop(self._save_summaries_secs, StepRate(sess, self._global_step, self._writer)))
-        if self._saver is not None and self._save_model_secs:
-            threads.append(self.loop(self._save_model_secs, self._save, (sess,)))
+        if self.save_summaries_secs and self.summary_writer is not None and self.summary_op is not None:
+            threads.append(self.loop(self.save_summaries_secs, self._summarise, (sess,)))
+        if self.save_summaries_secs and self.summary_writer is not None and self.global_step is not None:
+            threads.append(self.loop(self.save_summaries_secs, StepRate(sess, self.global_step, self.summary_writer)))
+        if self.saver is not None and self.save_model_secs:
+            threads.append(self.loop(self.save_model_secs, self._save, (sess,)))
         return threads
 
     def start_queue_runners(self, sess: Session, queue_runners: Sequence[QueueRunner] | None = None) -> list[threading.Thread]:
         """Start the threads of queue runners; of those in the graph if None."""
         runners = self._graph.get_collection(GraphKeys.QUEUE_RUNNERS) if queue_runners is None else queue_runners
-        return [thread for qr in runners for thread in qr.create_threads(sess, coord=self._coord, daemon=True, start=True)]
+        return [thread for qr in runners for thread in qr.create_threads(sess, coord=self.coord, daemon=True, start=True)]
 
     def loop(
         self, timer_interval_secs: float | None, target: Callable[..., Any], args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
@@ -306,9 +244,9 @@ class Supervisor:
             try:
                 target(*positional, **named)
             except _END:
-                self._coord.request_stop()
+                self.coord.request_stop()
 
-        thread = LooperThread(self._coord, timer_interval_secs, target=turn, args=args, kwargs=kwargs)
+        thread = LooperThread(self.coord, timer_interval_secs, target=turn, args=args, kwargs=kwargs)
         thread.start()
         return thread
 
@@ -318,23 +256,23 @@ class Supervisor:
         Raises:
             RuntimeError: there is no ``logdir``.
         """
-        if self._writer is None:
+        if self.summary_writer is None:
             raise RuntimeError("Writing a summary requires a summary writer.")
-        if global_step is None and self._global_step is not None:
-            global_step = int(sess.run(self._global_step))
-        self._writer.add_summary(summary, global_step)
+        if global_step is None and self.global_step is not None:
+            global_step = int(sess.run(self.global_step))
+        self.summary_writer.add_summary(summary, global_step)
 
     def should_stop(self) -> bool:
         """Whether the training is to end."""
-        return self._coord.should_stop()
+        return self.coord.should_stop()
 
     def request_stop(self, ex: BaseException | None = None) -> None:
         """Ask all threads to end; ``ex`` is raised by `stop`."""
-        self._coord.request_stop(ex)
+        self.coord.request_stop(ex)
 
     def wait_for_stop(self) -> None:
         """Wait until somebody asks for the end."""
-        self._coord.wait_for_stop()
+        self.coord.wait_for_stop()
 
     def stop(self, threads: Sequence[threading.Thread] | None = None, close_summary_writer: bool = True, ignore_live_threads: bool = False) -> None:
         """End all threads. The chief saves first; with the chief gone, so does the last to leave.
@@ -347,37 +285,37 @@ class Supervisor:
         Raises:
             Exception: what a thread reported.
         """
-        self._coord.request_stop()
+        self.coord.request_stop()
         session, self._session = self._session, None
         try:
             if session is None:
-                self._coord.join(threads, self._stop_grace_secs, ignore_live_threads)
+                self.coord.join(threads, self._stop_grace_secs, ignore_live_threads)
             else:
-                end_threads(self._coord, session, self._stop_grace_secs, threads, ignore_live_threads)
+                end_threads(self.coord, session, self._stop_grace_secs, threads, ignore_live_threads)
                 self._leave(session)
         finally:
-            if close_summary_writer and self._writer is not None:
-                self._writer.close()
+            if close_summary_writer and self.summary_writer is not None:
+                self.summary_writer.close()
 
     def _leave(self, session: Session) -> None:
         """Go from the roster; save, if nobody else will."""
         with ExitStack() as closing:
             if session.closed:
                 session = closing.enter_context(Session(session.target, self._graph, session.config))
-            others = self._session_manager.leave(session)
-            if others == 0 or (others is not None and self._is_chief):
+            others = self.session_manager.leave(session)
+            if others == 0 or (others is not None and self.is_chief):
                 self._save(session)
 
     def _summarise(self, sess: Session) -> None:
-        self.summary_computed(sess, sess.run(self._summary_op))
+        self.summary_computed(sess, sess.run(self.summary_op))
 
     def _save(self, sess: Session) -> None:
-        if self._saver is not None and self._save_path is not None:
-            self._saver.save(sess, self._save_path, global_step=self._global_step)
+        if self.saver is not None and self.save_path is not None:
+            self.saver.save(sess, self.save_path, global_step=self.global_step)
 
 
 def _default(value: Any) -> bool:
-    return value is Supervisor.USE_DEFAULT or (isinstance(value, int) and value == 0)
+    return isinstance(value, int) and value == Supervisor.USE_DEFAULT
 
 
 def _local_init() -> Any:

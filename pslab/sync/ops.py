@@ -77,13 +77,8 @@ def token_enqueue(queue: str, token: Any, count: int = 1, name: str | None = Non
 
 
 def token_dequeue(queue: str, name: str | None = None) -> Tensor:
-    """An op that waits for a token and takes it; int64 scalar. It fails with `OutOfRangeError` once the queue is closed and empty."""
+    """An op that waits for a token and takes it; int64 scalar."""
     return apply("TokenDequeue", [], name, queue=queue)  # type: ignore[no-any-return]
-
-
-def token_close(queue: str, name: str | None = None) -> Operation:
-    """An op that closes a queue: those who wait for a token get an error."""
-    return apply_op("TokenClose", [], name, queue=queue)
 
 
 def _step(value: Any) -> Tensor:
@@ -154,10 +149,6 @@ def _dequeue(state: Any, name: str, xp: Any, *, queue: str) -> Any:
     return token if token is NOT_YET else xp.asarray(token, dtype="int64")
 
 
-def _close(state: Any, name: str, xp: Any, *, queue: str) -> None:
-    _queue(state, queue).close()
-
-
 def _register(type: str, shape_rule: Callable[[Operation], infer.Inferred], kernel: Callable[..., Any], **fields: Any) -> None:
     register(type, infer=shape_rule, kernel=kernel, stateful=True, **fields)
 
@@ -168,4 +159,3 @@ _register("AccumulatorSetGlobalStep", _infer_step, _set_global_step, signals=Tru
 _register("AccumulatorStats", lambda op: [(int64, TensorShape([3]))], _stats, host_only=True)
 _register("TokenEnqueue", _infer_step, _enqueue, signals=True, host_only=True)
 _register("TokenDequeue", lambda op: [(int64, scalar())], _dequeue, blocking=True, host_only=True)
-_register("TokenClose", lambda op: [], _close, signals=True, host_only=True)

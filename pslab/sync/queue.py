@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
-from pslab.errors import CancelledError, InvalidArgumentError, OutOfRangeError
+from pslab.errors import InvalidArgumentError
 from pslab.graph.registry import NOT_YET
 
 
@@ -18,36 +18,20 @@ class TokenQueue:
 
     def __init__(self) -> None:
         self._tokens: deque[int] = deque()
-        self._closed = False
 
     def enqueue_many(self, token: int, count: int) -> None:
         """Add ``token`` ``count`` times.
 
         Raises:
             InvalidArgumentError: ``count`` is negative.
-            CancelledError: the queue is closed.
         """
         if count < 0:
             raise InvalidArgumentError(f"cannot add {count} tokens")
-        if self._closed:
-            raise CancelledError("the token queue is closed")
         self._tokens.extend([token] * count)
 
     def dequeue(self) -> Any:
-        """The oldest token, or `NOT_YET` if there is none.
-
-        Raises:
-            OutOfRangeError: there is none and the queue is closed.
-        """
-        if self._tokens:
-            return self._tokens.popleft()
-        if self._closed:
-            raise OutOfRangeError("the token queue is closed and empty")
-        return NOT_YET
-
-    def close(self) -> None:
-        """Take no more tokens. Those in the queue can still be taken; after that, takers get an error."""
-        self._closed = True
+        """The oldest token, or `NOT_YET` if there is none."""
+        return self._tokens.popleft() if self._tokens else NOT_YET
 
     def pending(self) -> int:
         """The number of tokens in the queue."""

@@ -56,11 +56,6 @@ def summarise(records: Records) -> StepSummary:
     )
 
 
-def summarise_by_strategy(records: Records) -> dict[int, StepSummary]:
-    """One summary per strategy that occurs, by its index."""
-    return {int(index): summarise(records[records["strategy"] == index]) for index in np.unique(records["strategy"])}
-
-
 def _rate(records: Records) -> float:
     if not len(records):
         return np.nan

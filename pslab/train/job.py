@@ -8,6 +8,11 @@ from pslab.train.model import Features, Model
 from pslab.train.reading import Reading
 from pslab.train.strategy import Strategy
 
+CHIEF = "worker:0"
+"""The task that makes a synchronous update of its workers' gradients, and that initialises, saves and restores."""
+CLIENT = "client:0"
+"""The task that drives all towers of in-graph replication."""
+
 
 @dataclass(frozen=True)
 class Job:
@@ -52,10 +57,4 @@ class Job:
     @property
     def task_names(self) -> tuple[str, ...]:
         """Names of all tasks that take part, the client among them."""
-        return (*(f"ps:{i}" for i in range(self.ps)), *(f"worker:{i}" for i in range(self.workers)), "client:0")
-
-
-CHIEF = "worker:0"
-"""The task that makes a synchronous update of its workers' gradients, and that initialises, saves and restores."""
-CLIENT = "client:0"
-"""The task that drives all towers of in-graph replication."""
+        return (*(f"ps:{i}" for i in range(self.ps)), *(f"worker:{i}" for i in range(self.workers)), CLIENT)

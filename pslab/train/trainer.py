@@ -151,9 +151,7 @@ class Trainer:
             self._crew.end()
             self._strategy = strategy
             if active:
-                self._crew.begin(self._strategy)
-                if self._state == "running":
-                    self._crew.limit(self._target)
+                self._begin_again()
 
     def wait(self, step: int | None = None, timeout: float | None = None) -> TrainerStatus:
         """Wait until global step ``step``, or until the training is no longer running.
@@ -222,9 +220,7 @@ class Trainer:
                     self._set_state("paused")
             finally:
                 if active:
-                    self._crew.begin(self._strategy)
-                    if self._state == "running":
-                        self._crew.limit(self._target)
+                    self._begin_again()
 
     def reset(self) -> None:
         """Begin anew: initial parameters, global step 0, no records."""
@@ -289,6 +285,12 @@ class Trainer:
         self._crew.begin(self._strategy)
         self._crew.limit(self._target)
         self._set_state("running")
+
+    def _begin_again(self) -> None:
+        """Begin an epoch in the state that it is in: updates are made only where it runs."""
+        self._crew.begin(self._strategy)
+        if self._state == "running":
+            self._crew.limit(self._target)
 
     @contextmanager
     def _quiet(self) -> Iterator[None]:

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from pslab.errors import OutOfRangeError, ShapeError
+from pslab.errors import ShapeError
 from pslab.graph.graph import Graph
 from pslab.graph.ops.sources import constant, placeholder
 from pslab.graph.registry import op_def
@@ -21,7 +21,6 @@ from pslab.sync.ops import (
     accumulator_set_global_step,
     accumulator_stats,
     accumulator_take_gradient,
-    token_close,
     token_dequeue,
     token_enqueue,
 )
@@ -55,7 +54,6 @@ def pool():
         ("AccumulatorStats", False, False),
         ("TokenEnqueue", True, False),
         ("TokenDequeue", False, True),
-        ("TokenClose", True, False),
     ],
 )
 def test_who_waits_and_who_wakes(type, signals, blocking):
@@ -106,15 +104,6 @@ def test_tokens_go_to_the_queue_they_are_put_into(graph, task, pool):
     found = taken[0].result(timeout=30)
     assert (found.dtype, found.shape, int(found)) == (np.int64, (), 7)
     assert run(task, token_dequeue("worker:0")) == 7
-
-
-def test_closing_a_queue_is_an_error_for_those_who_wait(graph, task, pool):
-    dequeue = token_dequeue("worker:0", name="wait")
-    waiting = pool.submit(run, task, dequeue)
-    run(task, token_close("worker:0"))
-    with pytest.raises(OutOfRangeError, match="closed") as caught:
-        waiting.result(timeout=30)
-    assert caught.value.op == "wait"
 
 
 def test_dropped_resources_tell_what_was_in_flight(graph, task, pool):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pslab.trace.records import step_dtype
-from pslab.trace.summary import StepSummary, summarise, summarise_by_strategy
+from pslab.trace.summary import StepSummary, summarise
 
 
 def records(*rows):
@@ -63,10 +63,3 @@ def test_what_nobody_says_anything_about_is_nan():
         assert found.steps == len(rows)
         for figure in ("worker_steps_per_s", "bytes_pushed_per_step", "staleness_mean", "staleness_max", "wait_share"):
             assert math.isnan(getattr(found, figure)), figure
-
-
-def test_by_strategy():
-    rows = records(*steady(0, 2, 0.5, strategy=3), *steady(0, 4, 0.25, strategy=0), *steady(1, 1, 1.0, strategy=3))
-    found = summarise_by_strategy(rows)
-    assert {index: (s.steps, s.worker_steps_per_s) for index, s in found.items()} == {0: (4, pytest.approx(4)), 3: (3, pytest.approx(3))}
-    assert summarise_by_strategy(rows[:0]) == {}

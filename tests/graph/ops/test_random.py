@@ -71,7 +71,9 @@ def test_two_ops_of_a_graph_draw_differently():
 
 
 def test_negative_and_large_seeds(graph):
-    evaluate([random.random_normal([1], seed=-1), random.random_normal([1], seed=2**40)])
+    first, again, large, larger = evaluate([random.random_normal([4], seed=seed) for seed in (-1, -1, 2**40, 2**40 + 1)])
+    assert (first == again).all()
+    assert (large != larger).all()
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
