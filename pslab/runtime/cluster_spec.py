@@ -65,6 +65,10 @@ class ClusterSpec:
             job: [tasks[i] for i in sorted(tasks)] if sorted(tasks) == list(range(len(tasks))) else dict(tasks) for job, tasks in self._jobs.items()
         }
 
+    def as_cluster_def(self) -> ClusterSpec:
+        """The cluster as a `Server` takes it: TensorFlow's message of it is not needed here."""
+        return self
+
     def _job(self, name: str) -> dict[int, str]:
         if name not in self._jobs:
             raise NotFoundError(f"there is no job {name!r}; there is {', '.join(self.jobs) or 'none'}")

@@ -15,6 +15,7 @@ def test_jobs_and_tasks() -> None:
     assert spec.task_address("worker", 1) == "worker1.example:2222"
     assert spec.job_tasks("ps") == ["ps0.example:2222"]
     assert spec.as_dict() == DICT
+    assert spec.as_cluster_def().as_dict() == DICT
     assert ClusterSpec(spec) == spec
     assert spec.task_names() == ["ps:0", "worker:0", "worker:1"]
 
