@@ -40,6 +40,8 @@ def queue_of(state: Any, *, queue: str, kind: str, capacity: int, min_after_dequ
 
 def _checked(values: tuple[Any, ...], shapes: Any, batched: bool) -> None:
     """The values at run time fit the queue's shapes, and each other's first axis."""
+    if batched and any(np.ndim(v) == 0 for v in values):
+        raise InvalidArgumentError("many elements are put in along a first axis, but a value is a scalar", "enqueue puts in one")
     for value, shape in zip(values, shapes or [None] * len(values), strict=True):
         found = np.shape(value)[1:] if batched else np.shape(value)
         if shape is not None and not TensorShape(shape).is_compatible_with(found):
@@ -140,6 +142,8 @@ def _fitting(op: Operation, batched: bool) -> infer.Inferred:
     for value, (dtype, shape) in zip(op.inputs, components, strict=True):
         if value.dtype is not dtype:
             raise ShapeError(f"the queue takes {dtype.name}, but {value.name} is {value.dtype.name}")
+        if batched and value.shape.ndims == 0:
+            raise ShapeError(f"many elements are put in along a first axis, but {value.name} is a scalar")
         found = value.shape[1:] if batched and value.shape.ndims is not None else TensorShape(None) if batched else value.shape
         if not shape.is_compatible_with(found):
             raise ShapeError(f"the queue takes elements of shape {shape}, but {value.name} gives {found}")

@@ -141,7 +141,9 @@ class TaskService:
         worker = int(index)
         graph = between_graph.sync_replica(job, worker) if sync else between_graph.async_replica(job, worker)
         session = self._session(graph.replica.graph)
-        turn = ReplicaTurn(graph, session, self._batches(job, worker), self._supply(session), StepRecorder(self._recorder, worker, job.epoch), self._name)
+        turn = ReplicaTurn(
+            graph, session, self._batches(job, worker), self._supply(session), StepRecorder(self._recorder, worker, job.epoch), self._name
+        )
         loops.append(Loop(self._name, turn, makes_updates=not sync))
         return loops
 

@@ -185,3 +185,26 @@ def test_a_closing_session_lets_those_who_wait_go() -> None:
     thread.join(10)
     assert not thread.is_alive() and isinstance(errors[0], CancelledError)
     server.close()
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda: tf.FIFOQueue(3, []), "at least one dtype"),
+        (lambda: tf.FIFOQueue(2.5, tf.int32), "an integer other than 0, found 2.5"),
+        (lambda: tf.FIFOQueue(2, tf.int32, shared_name=3), "a string, found 3"),
+        (lambda: tf.RandomShuffleQueue(4, 4, tf.int32), "greater than min_after_dequeue, 4; found 4"),
+        (lambda: tf.PaddingFIFOQueue(2, tf.int32, None), "needs the shapes of its components"),
+        (lambda: tf.FIFOQueue(2, tf.int32).enqueue_many(3), "is a scalar"),
+        (lambda: tf.FIFOQueue(2, tf.string).enqueue(3), "is no string: 3"),
+    ],
+)
+def test_queues_that_cannot_be_meant(make, says) -> None:
+    with pytest.raises(ValueError, match=says):
+        make()
+
+
+def test_a_scalar_is_not_many_elements() -> None:
+    queue, value = tf.FIFOQueue(2, tf.int32), tf.placeholder(tf.int32)
+    with tf.Session() as sess, pytest.raises(InvalidArgumentError, match="a value is a scalar"):
+        sess.run(queue.enqueue_many(value), {value: 3})
