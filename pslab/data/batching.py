@@ -162,6 +162,8 @@ def _batches(
     smaller: bool,
     name: str,
 ) -> Any:
+    if not _all_components(sources):
+        raise GraphError("there are no tensors to batch: expected at least one component of an example")
     examples = [[convert_to_tensor(t) for t in _components(source)] for source in sources]
     dtypes = [t.dtype for t in examples[0]]
     if any([t.dtype for t in example] != dtypes for example in examples):

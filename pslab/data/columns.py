@@ -26,8 +26,12 @@ def numpy_columns(name: str, names: Sequence[str] | None) -> list[Array]:
         try:
             found = np.load(file, allow_pickle=False)
             arrays = {"": found} if isinstance(found, np.ndarray) else dict(found)
-        except (ValueError, EOFError, OSError) as error:
-            raise DataLossError(f"{name!r} is no file of NumPy's: {error}") from None
+        except MemoryError:
+            raise
+        except Exception as error:  # of the zip file, of zlib, of Python's own reader of a header: whichever part is broken
+            raise DataLossError(
+                f"{name!r} is no file of NumPy's, or a broken one: {error}", "was it written to its end, by numpy.save or savez?"
+            ) from None
     if isinstance(found, np.ndarray) and names:
         raise InvalidArgumentError(f"{name!r} holds one array without a name, so there is no {', '.join(names)}")
     chosen = _chosen(name, arrays, list(arrays) if names is None else names)
@@ -49,8 +53,8 @@ def parquet_columns(name: str, names: Sequence[str]) -> list[Array]:
     with open_file(name) as file:
         try:
             table = pyarrow.parquet.read_table(file)
-        except pyarrow.ArrowInvalid as error:
-            raise DataLossError(f"{name!r} is no Parquet file: {error}") from None
+        except (pyarrow.ArrowException, OSError) as error:
+            raise DataLossError(f"{name!r} is no Parquet file, or a broken one: {error}", "was it written to its end?") from None
     found = {column: table.column(column) for column in table.column_names}
     return [_dense(name, column, values) for column, values in zip(names, _chosen(name, found, names), strict=True)]
 
@@ -71,6 +75,8 @@ def as_type(array: Array, dtype: str, name: str) -> Array:
 
 
 def _chosen(name: str, found: dict[str, Any], names: Sequence[str]) -> list[Any]:
+    if not names:
+        raise DataLossError(f"{name!r} holds no array", "numpy.savez(file, x=…, y=…) writes arrays")
     missing = [n for n in names if n not in found]
     if missing:
         raise NotFoundError(f"{name!r} has no {', '.join(map(repr, missing))}", f"it has {', '.join(map(str, found))}")

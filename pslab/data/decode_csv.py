@@ -105,8 +105,10 @@ def decode_csv(
         GraphError: the columns, or the delimiter, cannot be meant.
         InvalidArgumentError: (when it runs) a record has another number of fields, a field is no number, or a required one is missing.
     """
-    if len(field_delim) != 1:
-        raise GraphError(f"field_delim is one character, not {field_delim!r}")
+    if len(field_delim) != 1 or field_delim in '"\r\n':
+        raise GraphError(f"field_delim is one character, neither a quote nor the end of a line, not {field_delim!r}")
+    if not isinstance(record_defaults, list | tuple) or not record_defaults:
+        raise GraphError(f"record_defaults is a list with a default for each column, at least one; found {record_defaults!r:.80}", "[[0.0], ['']]")
     columns = None if select_cols is None else tuple(int(i) for i in select_cols)
     if columns is not None and (len(columns) != len(record_defaults) or list(columns) != sorted(set(columns)) or columns[0] < 0):
         raise GraphError(f"select_cols must be {len(record_defaults)} different columns in ascending order, found {list(columns)}")

@@ -28,7 +28,7 @@ from pslab.queues.queue_runner import QueueRunner, add_queue_runner
 
 def _not_empty(xp: Any, value: Any) -> Any:
     if not value.size:
-        raise InvalidArgumentError("there is no input: an empty list of names would be gone through for ever", "did a pattern match no file?")
+        raise InvalidArgumentError("there is no input: an empty list would be gone through for ever", "did a pattern match no file?")
     return value
 
 
@@ -41,13 +41,13 @@ def limit_epochs(tensor: Any, num_epochs: int | None = None, name: str | None = 
     The times are counted by a local variable ``epochs``, to be initialised.
 
     Raises:
-        GraphError: ``num_epochs`` is less than 1.
+        GraphError: ``num_epochs`` is no integer, or less than 1.
     """
     value = convert_to_tensor(tensor)
     if num_epochs is None:
         return value
-    if num_epochs < 1:
-        raise GraphError(f"num_epochs must be at least 1, found {num_epochs}")
+    if not isinstance(num_epochs, int | np.integer) or num_epochs < 1:
+        raise GraphError(f"num_epochs must be an integer of at least 1, found {num_epochs!r}")
     with name_scope(name, "limit_epochs", [value]) as scope:
         epochs = Variable(np.int64(0), trainable=False, collections=[GraphKeys.LOCAL_VARIABLES], name="epochs")
         with control_dependencies([epochs.count_up_to(num_epochs)]):
@@ -81,16 +81,19 @@ def input_producer(
         cancel_op: closes the queue when the coordinator stops.
 
     Raises:
-        GraphError: the shape of a row is not fully known.
+        GraphError: the tensor has no rows, or the shape of a row is not fully known.
+        InvalidArgumentError: (when it runs) there are no rows, though they are to come for ever.
     """
     with name_scope(name, "input_producer", [input_tensor]):
         rows = convert_to_tensor(input_tensor, name="input_tensor")
+        if rows.shape.ndims == 0:
+            raise GraphError(f"an input producer needs rows, found the scalar {rows.name!r}", "a list of one is a vector")
         row_shape = rows.shape[1:].merge_with(element_shape)
         if not row_shape.is_fully_defined():
             raise GraphError(f"the shape of an element must be fully known, found {row_shape}", "give element_shape")
         if shuffle:
             rows = random_shuffle(rows, seed=seed)
-        rows = limit_epochs(rows, num_epochs)
+        rows = apply_one("NotEmpty", [rows]) if num_epochs is None else limit_epochs(rows, num_epochs)
         queue = FIFOQueue(capacity, [rows.dtype], [row_shape], shared_name=shared_name, name=name or "input_producer")
         add_queue_runner(QueueRunner(queue, [queue.enqueue_many([rows])], cancel_op=cancel_op))
         return queue

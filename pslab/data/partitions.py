@@ -11,7 +11,7 @@ import numpy as np
 from pslab.data.batches import Batches
 from pslab.data.examples import examples_of
 from pslab.data.parts import Part
-from pslab.errors import UsageError
+from pslab.errors import DataLossError, PslabError, UsageError
 
 Array = np.ndarray[Any, np.dtype[Any]]
 TEST_EVERY = 5
@@ -72,12 +72,14 @@ class Partitions:
         x_dtype: of the examples.
         y_dtype: of the targets.
         classes: number of classes, or None.
+        x_shape: of an example.
     """
 
     parts: tuple[Part, ...]
     x_dtype: str
     y_dtype: str
     classes: int | None
+    x_shape: tuple[int, ...]
     _loaded: dict[tuple[int, int], tuple[Array, Array]] = field(default_factory=dict, init=False, repr=False)
 
     def batches(self, batch_size: int, seed: int, worker: int, workers: int) -> Batches:
@@ -86,6 +88,7 @@ class Partitions:
         Raises:
             UsageError: a part does not fit the others, or the worker has fewer examples than a batch.
             NotFoundError: a file is not there.
+            DataLossError: a part is broken, or its computation fails.
         """
         key = worker, workers
         if key not in self._loaded:
@@ -105,7 +108,11 @@ class Partitions:
 
     def _train(self, index: int) -> tuple[Array, Array]:
         part = self.parts[index]
-        x, y = examples_of(*part.load())
+        x, y = _examples_in(part)
+        if x.shape[1:] != self.x_shape:
+            raise UsageError(
+                f"an example of {part.name} has shape {x.shape[1:]}, one of {self.parts[0].name} has {self.x_shape}", "the same columns in each"
+            )
         if y.dtype.kind == "f" and np.dtype(self.y_dtype).kind == "i":
             raise UsageError(f"the targets of {part.name} are {y.dtype}, those of {self.parts[0].name} are labels")
         if self.classes is not None and y.max() >= self.classes:
@@ -144,13 +151,14 @@ class PartitionedDataset:
         Raises:
             UsageError: the first part holds no examples, or too few to test on.
             NotFoundError: it is not there.
+            DataLossError: it is broken, or its computation fails.
         """
-        x, y = examples_of(*parts[0].load())
+        x, y = _examples_in(parts[0])
         if len(x) < TEST_EVERY:
             raise UsageError(f"{parts[0].name} has {len(x)} examples, but at least {TEST_EVERY} are needed", "larger parts")
         if y.dtype.kind == "i":
             classes = max(classes or 0, int(y.max()) + 1)
-        partitions = Partitions(tuple(parts), x.dtype.name, y.dtype.name, classes if y.dtype.kind == "i" else None)
+        partitions = Partitions(tuple(parts), x.dtype.name, y.dtype.name, classes if y.dtype.kind == "i" else None, x.shape[1:])
         return cls(parts[0].name, partitions, _split(x)[1], _split(y)[1])
 
     @property
@@ -181,6 +189,20 @@ class PartitionedDataset:
         features = int(np.prod(self.x_test.shape[1:]))
         kind = "targets" if self.classes is None else f"{self.classes} classes"
         return f"<PartitionedDataset {self.name}, …: {len(self.partitions.parts)} parts of {features} features, {kind}>"
+
+
+def _examples_in(part: Part) -> tuple[Array, Array]:
+    """The examples and targets of a part, checked. Whatever is wrong with them, the error names the part."""
+    try:
+        x, y = part.load()
+    except (PslabError, MemoryError):
+        raise
+    except Exception as error:  # of pandas, Arrow, or the functions of a Dask graph
+        raise DataLossError(f"{part.name} cannot be loaded: {type(error).__name__}: {error}", "is it whole, and what its name says?") from error
+    try:
+        return examples_of(x, y)
+    except UsageError as error:
+        raise UsageError(f"{part.name}: {error.message}", error.hint or "drop what is empty, or repartition") from None
 
 
 def _split(array: Array) -> tuple[Array, Array]:

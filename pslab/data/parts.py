@@ -54,7 +54,12 @@ class FilePart:
 
         if self.name.endswith(".npy"):
             (rows,) = numpy_columns(self.name, None)
-            column = -1 if self.label is None else int(self.label)
+            try:
+                column = -1 if self.label is None else int(self.label)
+            except ValueError:
+                raise UsageError(
+                    f"{self.name!r} has columns without names, so label is a number, not {self.label!r}", "0 is the first, -1 the last"
+                ) from None
             if rows.ndim != 2 or not -rows.shape[1] <= column < rows.shape[1]:
                 raise UsageError(f"{self.name!r} has shape {rows.shape}, which has no column {column} of targets")
             return np.delete(rows, column, axis=1), rows[:, column]
@@ -124,8 +129,9 @@ def _may_be_files(names: Sequence[str]) -> bool:
 
 def _of_files(patterns: Sequence[str], label: Any) -> tuple[Part, ...]:
     found = matching(patterns)
-    if not found:
-        raise UsageError(f"no file matches {', '.join(patterns)}")
+    lacking = [pattern for pattern in patterns if not matching([pattern])]
+    if lacking:
+        raise UsageError(f"no file matches {', '.join(lacking)}", "a path on this machine or a URL; * stands for any characters")
     strange = [name for name in found if not name.endswith(SUFFIXES)]
     if strange:
         raise UsageError(f"{strange[0]!r} cannot be read: it is no {', '.join(SUFFIXES)}")

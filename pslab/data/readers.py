@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from pslab.data.tfrecord import TFRecordOptions
 from pslab.errors import DeviceError, UsageError
 from pslab.graph.build import apply_op, convert_to_tensor
@@ -100,11 +102,16 @@ class TextLineReader(ReaderBase):
     Args:
         skip_header_lines: how many lines at the beginning of a file are none.
         name: of the reader.
+
+    Raises:
+        UsageError: that is less than none.
     """
 
     _kind = "TextLine"
 
     def __init__(self, skip_header_lines: int | None = None, name: str | None = None) -> None:
+        if (skip_header_lines or 0) < 0:
+            raise UsageError(f"skip_header_lines must be at least 0, found {skip_header_lines}")
         super().__init__(name or "TextLineReader", {"skip_header_lines": skip_header_lines or 0})
 
 
@@ -133,7 +140,7 @@ class FixedLengthRecordReader(ReaderBase):
         name: of the reader.
 
     Raises:
-        UsageError: a length is negative, or that of a record 0.
+        UsageError: a length is negative or no integer, or that of a record 0.
     """
 
     _kind = "FixedLengthRecord"
@@ -147,8 +154,8 @@ class FixedLengthRecordReader(ReaderBase):
         name: str | None = None,
     ) -> None:
         options = {"record_bytes": record_bytes, "header_bytes": header_bytes or 0, "footer_bytes": footer_bytes or 0, "hop_bytes": hop_bytes or 0}
-        if record_bytes < 1 or min(options.values()) < 0:
-            raise UsageError(f"record_bytes must be at least 1, the others at least 0; found {options}")
+        if not all(isinstance(v, int | np.integer) for v in options.values()) or record_bytes < 1 or min(options.values()) < 0:
+            raise UsageError(f"record_bytes must be at least 1, the others at least 0, integers all; found {options}")
         super().__init__(name or "FixedLengthRecordReader", options)
 
 

@@ -17,13 +17,14 @@ from typing import Any, BinaryIO, Self
 import fsspec
 from crc32c import crc32c
 
-from pslab.data.files import open_file
+from pslab.data.files import named, open_file
 from pslab.errors import DataLossError, FailedPreconditionError, UsageError
 from pslab.graph.strings import as_bytes, as_text
 
 _HEAD = struct.Struct("<QI")
 _FOOT = struct.Struct("<I")
 _MASK = 0xA282EAD8
+_BLOCK = 1 << 24
 
 
 class TFRecordCompressionType:
@@ -64,11 +65,15 @@ class TFRecordWriter:
     Args:
         path: path or URL.
         options: `TFRecordOptions`, or the compression.
+
+    Raises:
+        OpError: it cannot be opened (see `pslab.data.files.named`).
     """
 
     def __init__(self, path: Any, options: TFRecordOptions | int | str | None = None) -> None:
         self._path = str(path)
-        self._file = fsspec.open(self._path, "wb").open()
+        with named(self._path):
+            self._file = fsspec.open(self._path, "wb").open()
         kind = TFRecordOptions.of(options).compression_type
         self._sink: Any = {"": lambda f: f, "GZIP": lambda f: gzip.GzipFile(fileobj=f, mode="wb", mtime=0), "ZLIB": _Deflated}[kind](self._file)
 
@@ -177,8 +182,13 @@ def _uncompressed(file: io.BufferedReader, compression: str, name: str) -> Binar
 
 
 def _read(file: BinaryIO, count: int, name: str, offset: int) -> bytes:
+    """``count`` bytes, or as many as there are. They are read in blocks: a length that no file has reserves no memory."""
+    parts = []
     try:
-        return file.read(count)
+        while part := file.read(min(count, _BLOCK)):
+            parts.append(part)
+            count -= len(part)
+        return b"".join(parts)
     except (EOFError, OSError, zlib.error) as error:
         raise DataLossError(f"{name!r} cannot be read at offset {offset}: {error}") from None
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from pslab.errors import GraphError
 from pslab.graph.defaults import get_default_graph
-from pslab.graph.dtypes import DType, as_dtype
+from pslab.graph.dtypes import DType, as_dtype, string
 from pslab.graph.graph import Graph
 from pslab.graph.operation import Operation
 from pslab.graph.strings import as_strings
@@ -88,6 +88,8 @@ def as_array(value: Any, dtype: DType | None) -> np.ndarray[Any, Any]:
             dtype = as_dtype("int64")
     if dtype is None:
         return array
+    if array.dtype.kind != "O" and dtype is string and array.size:
+        raise GraphError(f"a value of {array.dtype} is no string: {value!r:.80}", "use pslab.as_string")
     if array.dtype.kind == "f" and dtype.is_integer and array.size:
         raise GraphError(f"a value of {array.dtype} cannot be a {dtype.name} without losing its fraction: {value!r}", "use pslab.cast")
     return array.astype(dtype.as_numpy_dtype, copy=False)

@@ -28,18 +28,25 @@ def _orders(kind: str, seed: int | None) -> Order:
 
 def queue_of(state: Any, *, queue: str, kind: str, capacity: int, min_after_dequeue: int, seed: int | None, dtypes: Any, shapes: Any) -> Queue:
     """The queue that `QueueBase.attrs` tell of. It is made by the first op that touches it. Call it under the monitor."""
-    described = (kind, tuple(dtypes), capacity)
+    sizes = None if shapes is None else tuple(None if s is None else tuple(s) for s in shapes)
+    described = (kind, tuple(dtypes), sizes, capacity, min_after_dequeue)
     made_as, found = state.resource(QUEUES + queue, lambda: (described, Queue(queue, _orders(kind, seed), capacity, min_after_dequeue)))
     if made_as != described:
         raise InvalidArgumentError(
-            f"shared queue {queue!r} is a {made_as[0]} queue of {', '.join(made_as[1])} with capacity {made_as[2]}; "
-            f"here it is to be a {kind} queue of {', '.join(dtypes)} with capacity {capacity}"
+            f"shared queue {queue!r} is {_described(*made_as)}; here it is to be {_described(*described)}", "the same, or another shared_name"
         )
     return found  # type: ignore[no-any-return]
 
 
+def _described(kind: str, dtypes: tuple[str, ...], shapes: Any, capacity: int, least: int) -> str:
+    components = dtypes if shapes is None else [f"{d} {TensorShape(s)}" for d, s in zip(dtypes, shapes, strict=True)]
+    return f"a {kind} queue of {', '.join(components)} with capacity {capacity}" + (f" and min_after_dequeue {least}" if least else "")
+
+
 def _checked(values: tuple[Any, ...], shapes: Any, batched: bool) -> None:
     """The values at run time fit the queue's shapes, and each other's first axis."""
+    if batched and any(np.ndim(v) == 0 for v in values):
+        raise InvalidArgumentError("many elements are put in along a first axis, but a value is a scalar", "enqueue puts in one")
     for value, shape in zip(values, shapes or [None] * len(values), strict=True):
         found = np.shape(value)[1:] if batched else np.shape(value)
         if shape is not None and not TensorShape(shape).is_compatible_with(found):
@@ -140,6 +147,8 @@ def _fitting(op: Operation, batched: bool) -> infer.Inferred:
     for value, (dtype, shape) in zip(op.inputs, components, strict=True):
         if value.dtype is not dtype:
             raise ShapeError(f"the queue takes {dtype.name}, but {value.name} is {value.dtype.name}")
+        if batched and value.shape.ndims == 0:
+            raise ShapeError(f"many elements are put in along a first axis, but {value.name} is a scalar")
         found = value.shape[1:] if batched and value.shape.ndims is not None else TensorShape(None) if batched else value.shape
         if not shape.is_compatible_with(found):
             raise ShapeError(f"the queue takes elements of shape {shape}, but {value.name} gives {found}")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from pslab.errors import InvalidArgumentError, UsageError
 from pslab.graph.build import apply_op, convert_to_tensor
 from pslab.graph.defaults import get_default_graph
@@ -47,8 +49,12 @@ class QueueBase:
         self.names = [names] if isinstance(names, str) else list(names) if names is not None else None
         if self.names is not None and len(self.names) != len(self.dtypes):
             raise UsageError(f"a queue of {len(self.dtypes)} components cannot have {len(self.names)} names")
-        if capacity == 0:
-            raise UsageError("a queue of capacity 0 holds nothing", "a negative capacity is none")
+        if not self.dtypes:
+            raise UsageError("the elements of a queue need components: expected at least one dtype, found none")
+        if not isinstance(capacity, int | np.integer) or capacity == 0:
+            raise UsageError(f"the capacity of a queue is an integer other than 0, found {capacity!r}", "a negative capacity is none")
+        if not isinstance(shared_name, str | None):
+            raise UsageError(f"the shared_name of a queue is a string, found {shared_name!r}")
         with get_default_graph().control_dependencies(None):
             self.queue_ref = apply_op("NoOp", [], name)
         self.name = self.queue_ref.name
@@ -187,13 +193,16 @@ class RandomShuffleQueue(QueueBase):
 
     Args:
         capacity: how many elements it holds.
-        min_after_dequeue: how many stay in it while it is open, so that there is a choice.
+        min_after_dequeue: how many stay in it while it is open, so that there is a choice; fewer than the capacity.
         dtypes: of the components.
         shapes: static shapes of the components.
         names: of the components.
         seed: of the order.
         shared_name: as for `FIFOQueue`.
         name: of the op.
+
+    Raises:
+        UsageError: all that it holds would have to stay in it.
     """
 
     _kind = "random"
@@ -209,6 +218,10 @@ class RandomShuffleQueue(QueueBase):
         shared_name: str | None = None,
         name: str = "random_shuffle_queue",
     ) -> None:
+        if 0 <= capacity <= min_after_dequeue:
+            raise UsageError(
+                f"the capacity of a queue must be greater than min_after_dequeue, {min_after_dequeue}; found {capacity}", "a larger capacity"
+            )
         super().__init__(capacity, dtypes, shapes, names, shared_name, name, min_after_dequeue, seed)
 
 
@@ -220,6 +233,10 @@ class PaddingFIFOQueue(QueueBase):
     def __init__(
         self, capacity: int, dtypes: Any, shapes: Any, names: Any = None, shared_name: str | None = None, name: str = "padding_fifo_queue"
     ) -> None:
+        if shapes is None:
+            raise UsageError(
+                "a PaddingFIFOQueue needs the shapes of its components, found none", "None stands for an axis that is filled up: [[None]]"
+            )
         super().__init__(capacity, dtypes, shapes, names, shared_name, name)
 
 

@@ -101,7 +101,7 @@ class QueueRunner:
             self._input_ended(sess, coord)
         except _GONE as error:
             self._report(error if coord is not None and not coord.should_stop() and isinstance(error, UnavailableError) else None, coord)
-        except PslabError as error:
+        except BaseException as error:  # whatever it is: who waits for elements must not wait for a thread that has ended
             self._report(error, coord)
         finally:
             with self._lock:

@@ -125,7 +125,7 @@ class Queue:
         """
         if self.closed:
             raise CancelledError(f"queue {self._name!r} is closed")
-        room = max(self._capacity, self._wanted, self._least + len(elements))
+        room = max(self._capacity, self._wanted - 1 + len(elements), self._least + len(elements))
         if self._capacity >= 0 and len(self._order) + len(elements) > room:
             return NOT_YET
         for element in elements:

@@ -148,7 +148,7 @@ class Crew:
                 self._cluster.call(CHIEF, "start", job=job)
                 self._cluster.call_all("start", tasks=[f"worker:{i}" for i in range(1, job.workers)], job=job)
         except PslabError:
-            self._cluster.call_all("stop")
+            self._stop_and_drop()
             raise
         self.active = True
 
@@ -159,17 +159,15 @@ class Crew:
         self.active = False
         self.pause()
         self._cluster.call_all("stop_updates", patience=patience)
-        self._cluster.call_all("stop")
+        self._stop_and_drop()
         self._fetch()
-        held = self._cluster.call_all("drop", tasks=self._servers(), epoch_id=self.job(self.strategies[-1]).epoch_id)
-        self.dropped += max(held.values(), default=0)
 
     def abandon(self) -> None:
         """End the epoch without a word to tasks that may be gone."""
         if self.active:
             self.active = False
             with suppress(PslabError):
-                self._cluster.call_all("stop")
+                self._stop_and_drop()
 
     def limit(self, updates: int) -> None:
         """Let updates be made up to this global step."""
@@ -213,6 +211,14 @@ class Crew:
     def expected(self, strategy: Strategy) -> list[str]:
         """Tasks that have loops while an epoch is on."""
         return [CLIENT] if strategy.replication is Replication.IN_GRAPH else self._drivers()[:-1]
+
+    def _stop_and_drop(self) -> None:
+        """What is forgotten before all loops have ended would be made anew by those that still run."""
+        try:
+            self._cluster.call_all("stop")
+        finally:
+            held = self._cluster.call_all("drop", epoch_id=self.job(self.strategies[-1]).epoch_id)
+        self.dropped += max(held.values(), default=0)
 
     def _fetch(self) -> None:
         for task in self._drivers():

@@ -6,10 +6,13 @@ What is fed travels from who drives the step to who computes it; what ops read, 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,12 +21,14 @@ from pslab.data.batches import Batches
 from pslab.data.batching import batch
 from pslab.data.input_producers import string_input_producer
 from pslab.data.readers import NumpyReader
+from pslab.errors import DeadlineExceededError, OutOfRangeError
 from pslab.graph.collections import GraphKeys
 from pslab.graph.defaults import get_default_graph
 from pslab.graph.ops.gathering import gather
 from pslab.graph.ops.sources import placeholder
 from pslab.graph.tensor import Tensor
 from pslab.graph.variables import Variable
+from pslab.queues.coordinator import Coordinator
 from pslab.queues.queue_runner import QueueRunner
 from pslab.runtime.session import Session
 
@@ -32,6 +37,10 @@ if TYPE_CHECKING:
     from pslab.train.model import Features
 
 Arrays = Sequence[Any]
+PATIENCE_S = 0.5
+"""Seconds in which threads that fill queues come to their end by themselves; then their session is closed."""
+GRACE_S = 10.0
+"""Seconds that they have after that."""
 
 
 class Reading(StrEnum):
@@ -104,12 +113,51 @@ def _from_file(job: Job, worker: int) -> Source:
     return Source(x, y, [], lambda batches: (), (), graph.get_collection(GraphKeys.QUEUE_RUNNERS)[before:])
 
 
-def prepare(source: Source, session: Session, batches: Batches) -> None:
-    """Do what is to be done before a source's first batch: preload the examples, begin to fill the queues (until the session is closed)."""
-    for variable, examples in zip(source.preloaded, (batches.x, batches.y), strict=False):
-        session.run(variable.initializer, {variable.initial_value: examples})
-    for runner in source.runners:
-        runner.create_threads(session, daemon=True, start=True)
+class Supply:
+    """What brings a session the examples of its steps: the threads that fill its queues, which end together.
+
+    Args:
+        session: the session.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._coord = Coordinator()
+        self._threads: list[threading.Thread] = []
+
+    def begin(self, source: Source, batches: Batches) -> None:
+        """Do what is to be done before a source's first batch: preload the examples, begin to fill the queues."""
+        for variable, examples in zip(source.preloaded, (batches.x, batches.y), strict=False):
+            self._session.run(variable.initializer, {variable.initial_value: examples})
+        for runner in source.runners:
+            self._threads += runner.create_threads(self._session, coord=self._coord, daemon=True, start=True)
+
+    @contextmanager
+    def explained(self) -> Iterator[None]:
+        """A block in which a batch is taken: if there is none because a thread has failed, its error is raised in place of the queue's."""
+        try:
+            yield
+        except OutOfRangeError:
+            self._coord.raise_requested_exception()
+            raise
+
+    def end(self) -> None:
+        """Ask the threads to stop, close the session, and wait for them.
+
+        Raises:
+            DeadlineExceededError: threads have not ended in time; it names them.
+        """
+        self._coord.request_stop()
+        self._wait(PATIENCE_S)
+        self._session.close()
+        self._wait(GRACE_S)
+        if alive := [thread.name for thread in self._threads if thread.is_alive()]:
+            raise DeadlineExceededError(f"expected the threads that fill queues to end in {GRACE_S:g} s, but there are still {', '.join(alive)}")
+
+    def _wait(self, seconds: float) -> None:
+        deadline = monotonic() + seconds
+        for thread in self._threads:
+            thread.join(max(0.0, deadline - monotonic()))
 
 
 def share_path(job: Job, worker: int) -> Path:
@@ -126,5 +174,5 @@ def write_share(job: Job, worker: int, batches: Batches) -> Path:
 
 
 def resources_of(epoch_id: str) -> str:
-    """How the names of an epoch's readers, queues and preloaded variables begin."""
-    return f"reading_{epoch_id}"
+    """How the names of an epoch's readers, queues and preloaded variables begin, on whichever tower they are: a scope of the root."""
+    return f"reading_{epoch_id}/"

@@ -25,7 +25,7 @@ from pslab.train import between_graph, in_graph
 from pslab.train.job import CHIEF, CLIENT, Job
 from pslab.train.loop import Loop, LoopStatus
 from pslab.train.model_session import ModelSession
-from pslab.train.reading import Reading, resources_of, write_share
+from pslab.train.reading import Reading, Supply, resources_of, write_share
 from pslab.train.strategy import Replication, Sync
 from pslab.train.turns import ChiefTurn, ReplicaTurn, StepRecorder, TowersTurn
 
@@ -76,12 +76,13 @@ class TaskService:
         self._sessions: list[Session] = []
         self._recorder = Recorder(step_dtype(), RECORDS)
         self._model: ModelSession | None = None
-        self._reading = ""
+        self._supplies: list[Supply] = []
         self._share: Path | None = None
 
     def close(self) -> None:
         """End the loops and stop serving."""
         self.stop(patience=0)
+        self._drop_share()
         if self._model is not None:
             self._model.close()
         withdraw(self.address)
@@ -107,7 +108,6 @@ class TaskService:
     def prepare(self, job: Job) -> None:
         """Write the file that this worker's examples are to be read from, where the job reads from files."""
         index = int(self._name.partition(":")[2])
-        self._reading = resources_of(job.epoch_id)
         if job.reading is Reading.FILES:
             self._share = write_share(job, index, self._batches(job, index))
 
@@ -122,7 +122,7 @@ class TaskService:
             try:
                 self._loops = self._build(job)
             except BaseException:
-                self._close_sessions()
+                self._end_sessions()
                 raise
             for loop in self._loops:
                 loop.start()
@@ -141,7 +141,9 @@ class TaskService:
         worker = int(index)
         graph = between_graph.sync_replica(job, worker) if sync else between_graph.async_replica(job, worker)
         session = self._session(graph.replica.graph)
-        turn = ReplicaTurn(graph, session, self._batches(job, worker), StepRecorder(self._recorder, worker, job.epoch), self._name)
+        turn = ReplicaTurn(
+            graph, session, self._batches(job, worker), self._supply(session), StepRecorder(self._recorder, worker, job.epoch), self._name
+        )
         loops.append(Loop(self._name, turn, makes_updates=not sync))
         return loops
 
@@ -151,7 +153,8 @@ class TaskService:
         for step in graph.steps:
             batches = [self._batches(job, worker) for worker in step.workers]
             records = [StepRecorder(self._recorder, worker, job.epoch) for worker in step.workers]
-            turn = TowersTurn(graph, step, self._session(graph.replica.graph), batches, records)
+            session = self._session(graph.replica.graph)
+            turn = TowersTurn(graph, step, session, batches, self._supply(session), records)
             loops.append(Loop("client" if sync else f"tower:{step.workers[0]}", turn))
         return loops
 
@@ -159,6 +162,11 @@ class TaskService:
         session = Session(self.address, graph)
         self._sessions.append(session)
         return session
+
+    def _supply(self, session: Session) -> Supply:
+        supply = Supply(session)
+        self._supplies.append(supply)
+        return supply
 
     def _batches(self, job: Job, worker: int) -> Batches:
         if self._data is None:
@@ -180,23 +188,12 @@ class TaskService:
             for loop in self._loops:
                 loop.stop(patience)
             self._loops = []
-            self._close_sessions()
-            self._forget_what_was_read()
+            self._end_sessions()
 
-    def _forget_what_was_read(self) -> None:
-        """The file, readers and queues of an epoch that read from files; the variables of one that had its examples preloaded."""
-        share, self._share = self._share, None
-        if share is not None:
-            share.unlink(missing_ok=True)
-        if self._reading:
-            task = self._server.task
-            for kind in (READERS, INPUT_QUEUES):
-                task.drop_resources(kind + self._reading)
-            with task.monitor:
-                for name in [n for n in task.variables if n.startswith(self._reading)]:
-                    task.variables.discard(name)
-
-    def _close_sessions(self) -> None:
+    def _end_sessions(self) -> None:
+        supplies, self._supplies = self._supplies, []
+        for supply in supplies:
+            supply.end()
         for session in self._sessions:
             session.close()
         self._sessions = []
@@ -238,10 +235,24 @@ class TaskService:
             return Progress(int(task.variables.read(GLOBAL_STEP)), claims_of(task).granted)
 
     def drop(self, epoch_id: str) -> int:
-        """Forget the accumulators and token queues of an epoch; returns how many gradients they held."""
-        name = between_graph.resources_of(epoch_id)
-        self._server.task.drop_resources(QUEUES + name)
-        return sum(accumulator.pending() for accumulator in self._server.task.drop_resources(ACCUMULATORS + name))
+        """Forget what an epoch, which has ended on all tasks, has left here: what it kept and read, and the file that it read from.
+
+        Returns:
+            How many gradients its accumulators held.
+        """
+        self._drop_share()
+        task, kept, read = self._server.task, between_graph.resources_of(epoch_id), resources_of(epoch_id)
+        for resources in (QUEUES + kept, READERS + read, INPUT_QUEUES + read):
+            task.drop_resources(resources)
+        with task.monitor:
+            for name in [n for n in task.variables if n.startswith(read)]:
+                task.variables.discard(name)
+        return sum(accumulator.pending() for accumulator in task.drop_resources(ACCUMULATORS + kept))
+
+    def _drop_share(self) -> None:
+        share, self._share = self._share, None
+        if share is not None:
+            share.unlink(missing_ok=True)
 
     # The model, at the chief
 

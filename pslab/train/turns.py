@@ -17,7 +17,7 @@ from pslab.train.between_graph import ChiefGraph, ReplicaGraph
 from pslab.train.divergence import relative_distance
 from pslab.train.in_graph import TowersGraph, TowersStep
 from pslab.train.observer import Observer
-from pslab.train.reading import prepare
+from pslab.train.reading import Supply
 
 _NS = 1e-9
 
@@ -80,14 +80,15 @@ class StepRecorder:
 class ReplicaTurn:
     """A between-graph worker's step: compute at the parameters it has, push the gradient, be answered with the next parameters."""
 
-    def __init__(self, graph: ReplicaGraph, session: Session, batches: Batches, records: StepRecorder, task: str) -> None:
+    def __init__(self, graph: ReplicaGraph, session: Session, batches: Batches, supply: Supply, records: StepRecorder, task: str) -> None:
         self._session = session
         self._batches = batches
+        self._supply = supply
         self._records = records
         self._task = task
         tower = graph.replica.tower
         self._take = tower.source.take
-        prepare(tower.source, session, batches)
+        supply.begin(tower.source, batches)
         granted = [] if graph.granted is None else [graph.granted]
         self._metrics = len(tower.metrics)
         self._parameters = len(graph.next_parameters)
@@ -115,7 +116,8 @@ class ReplicaTurn:
         batch = self._take(self._batches)
         began = perf_counter()
         observed = self._observer.due(began)
-        result = (self._observed if observed else self._plain).run((*batch, self._read_step, *self._held))
+        with self._supply.explained():
+            result = (self._observed if observed else self._plain).run((*batch, self._read_step, *self._held))
         stale, next_step, paused, loss, *rest = result.values
         metrics, self._held = rest[: self._metrics], rest[self._metrics : self._metrics + self._parameters]
         divergence = relative_distance(result.values[self._fetched :]) if observed else np.nan
@@ -155,14 +157,17 @@ class ChiefTurn:
 class TowersTurn:
     """The client's step of some towers."""
 
-    def __init__(self, graph: TowersGraph, step: TowersStep, session: Session, batches: Sequence[Batches], records: Sequence[StepRecorder]) -> None:
+    def __init__(
+        self, graph: TowersGraph, step: TowersStep, session: Session, batches: Sequence[Batches], supply: Supply, records: Sequence[StepRecorder]
+    ) -> None:
         self._session = session
         self._batches = batches
+        self._supply = supply
         self._records = records
         self._workers = step.workers
         self._takes = [tower.source.take for tower in step.towers]
         for tower, own in zip(step.towers, batches, strict=True):
-            prepare(tower.source, session, own)
+            supply.begin(tower.source, own)
         self._metrics = len(step.towers[0].metrics)
         values = [t for tower in step.towers for t in (tower.loss, *tower.metrics.values())]
         fetches: list[Tensor] = [step.staleness, step.next_step, step.granted, *values]
@@ -184,7 +189,8 @@ class TowersTurn:
         feeds = [array for take, batches in zip(self._takes, self._batches, strict=True) for array in take(batches)]
         began = perf_counter()
         observed = self._observer.due(began)
-        result = (self._observed if observed else self._plain).run(feeds)
+        with self._supply.explained():
+            result = (self._observed if observed else self._plain).run(feeds)
         stale, next_step, granted, *values = result.values[: self._fetched]
         divergence = relative_distance(result.values[self._fetched :]) if observed else np.nan
         width = self._metrics + 1

@@ -98,6 +98,10 @@ def test_what_cannot_be_meant():
         tf.train.batch_join([[tf.constant(1)], [tf.constant(1.0)]], 2)
     with pytest.raises(GraphError, match="no tensors to batch"):
         tf.train.shuffle_batch_join([], 2, 3, 1)
+    with pytest.raises(GraphError, match="no tensors to batch"):
+        tf.train.batch([], 2)
+    with pytest.raises(ValueError, match="must be greater than min_after_dequeue"):
+        tf.train.shuffle_batch([tf.constant(1)], 2, 4, 9)
 
 
 def test_files_from_end_to_end(tmp_path):
@@ -110,3 +114,9 @@ def test_files_from_end_to_end(tmp_path):
     assert len(batches) == 10
     got = sorted((n, half) for batch in batches for n, half in zip(*batch, strict=True))
     assert got == sorted(3 * [(10 * shard + i, i / 2) for shard in (1, 3) for i in range(10)])
+
+
+def test_many_examples_at_once_that_a_small_queue_has_no_room_for():
+    rows = tf.train.range_input_producer(10, num_epochs=1, shuffle=False).dequeue_many(5)
+    taken = tf.train.batch([rows], 4, capacity=2, enqueue_many=True, allow_smaller_final_batch=True)
+    assert drain(taken) == [[[0, 1, 2, 3]], [[4, 5, 6, 7]], [[8, 9]]]

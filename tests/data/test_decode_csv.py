@@ -68,6 +68,12 @@ def test_records_that_do_not_fit(record, defaults, options, says):
 def test_what_cannot_be_meant():
     with pytest.raises(GraphError, match="one character"):
         tf.decode_csv(["a"], [[""]], field_delim="ab")
+    for delimiter in '"\n':
+        with pytest.raises(GraphError, match="neither a quote nor the end of a line"):
+            tf.decode_csv(["a"], [[""]], field_delim=delimiter)
+    for defaults in ([], 3):
+        with pytest.raises(GraphError, match="a default for each column, at least one"):
+            tf.decode_csv(["a"], defaults, select_cols=[])
     for columns in ([0], [1, 0], [0, 0]):
         with pytest.raises(GraphError, match="select_cols must be 2 different columns in ascending order"):
             tf.decode_csv(["a"], [[""], [""]], select_cols=columns)

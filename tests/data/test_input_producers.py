@@ -81,3 +81,20 @@ def test_what_cannot_be_meant():
         tf.train.input_producer(tf.placeholder(tf.float32, [3, None]))
     with pytest.raises(GraphError, match="at least one tensor"):
         tf.train.slice_input_producer([])
+    with pytest.raises(GraphError, match="found the scalar"):
+        tf.train.string_input_producer("one.csv")
+    with pytest.raises(GraphError, match="is no string"):
+        tf.train.string_input_producer([1, 2])
+    with pytest.raises(GraphError, match=r"an integer of at least 1, found 1.5"):
+        tf.train.range_input_producer(3, num_epochs=1.5)
+
+
+@pytest.mark.parametrize("make", [lambda: tf.train.range_input_producer(0), lambda: tf.train.input_producer(tf.zeros([0, 2]))])
+def test_nothing_does_not_come_for_ever(make):
+    queue, coord = make(), tf.train.Coordinator()
+    with tf.Session() as sess:
+        threads = tf.train.start_queue_runners(sess, coord)
+        with pytest.raises(OutOfRangeError):
+            sess.run(queue.dequeue())
+        with pytest.raises(InvalidArgumentError, match="there is no input"):
+            coord.join(threads)

@@ -11,7 +11,7 @@ import pytest
 
 from pslab.data.datasets import load
 from pslab.data.partitions import PartitionedDataset
-from pslab.errors import UsageError
+from pslab.errors import DataLossError, UsageError
 
 
 @dataclass
@@ -104,13 +104,29 @@ def test_numbers_become_what_the_first_part_has():
     [
         ([0, 1, 2], None, "second has the label 2, but first has 2 classes\n  hint: classes=3, or more"),
         ([0.5], None, "the targets of second are float64, those of first are labels"),
-        ([-1], None, "labels count from 0"),
+        ([-1], None, "second: labels count from 0"),
+        (np.zeros(0, int), None, "second: x is empty.*\n  hint: drop what is empty, or repartition"),
     ],
 )
 def test_parts_that_do_not_fit(second, classes, says):
     data = PartitionedDataset.of([fixed([0, 1] * 5), fixed(second, "second")], classes)
     with pytest.raises(UsageError, match=says):
         data.for_tasks().load(1, 2)
+
+
+def test_parts_with_other_features_are_told_though_they_are_on_another_worker():
+    data = PartitionedDataset.of([fixed([0, 1] * 5), Fixed("second", np.ones((3, 4)), np.zeros(3, int))])
+    with pytest.raises(UsageError, match=r"an example of second has shape \(4,\), one of first has \(2,\)"):
+        data.for_tasks().load(1, 2)
+
+
+def test_a_part_whose_computation_fails_is_named():
+    def fail(block):
+        raise ZeroDivisionError("no block")
+
+    x, y = dask.array.ones((10, 2), chunks=(5, 2)), dask.array.zeros(10, chunks=5, dtype=int)
+    with pytest.raises(DataLossError, match="partition 0 cannot be loaded: ZeroDivisionError: no block"):
+        load(x.map_blocks(fail, dtype=float), y)
 
 
 def test_given_classes():

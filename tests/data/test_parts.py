@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from pslab.data.datasets import load
 from pslab.data.parts import FilePart, parts_of
-from pslab.errors import UsageError
+from pslab.errors import DataLossError, UsageError
 
 X = np.arange(24.0).reshape(12, 2)
 Y = np.arange(12) % 3
@@ -100,6 +101,20 @@ def test_files_that_do_not_fit(tmp_path):
         ("t.csv", "z", "has no column 'z' of targets; it has a, b, label, name"),
         ("t.csv", "label", "are no numbers: name"),
         ("t.npy", 2, "has no column 2"),
+        ("t.npy", "y", "label is a number, not 'y'"),
     ):
         with pytest.raises(UsageError, match=says):
             FilePart(f"{tmp_path}/{name}", label).load()
+
+
+def test_a_pattern_without_a_file_is_told_though_another_has_one(tmp_path):
+    np.save(tmp_path / "t.npy", X)
+    with pytest.raises(UsageError, match=r"no file matches .*none\.npy"):
+        parts_of([f"{tmp_path}/t.npy", f"{tmp_path}/none.npy"], None, None)
+
+
+@pytest.mark.parametrize(("name", "contents"), [("e.csv", b""), ("j.csv", b"\xff\xfe\x00"), ("r.csv", b"a,y\n1,0\n1,2,3\n"), ("e.parquet", b"")])
+def test_a_file_that_is_not_what_its_name_says_is_named(tmp_path, name, contents):
+    (tmp_path / name).write_bytes(contents)
+    with pytest.raises(DataLossError, match=rf"{name}.* cannot be loaded"):
+        load(f"{tmp_path}/{name}", label="y")

@@ -204,3 +204,38 @@ def test_what_cannot_be_meant():
         tf.FixedLengthRecordReader(0)
     with pytest.raises(UsageError, match="need as many names and shapes"):
         tf.ParquetReader(["a"], ["int32", "int64"])
+    with pytest.raises(UsageError, match=r"integers all; found {'record_bytes': 2.5"):
+        tf.FixedLengthRecordReader(2.5)
+    with pytest.raises(UsageError, match="skip_header_lines must be at least 0, found -1"):
+        tf.TextLineReader(skip_header_lines=-1)
+
+
+@pytest.mark.parametrize(
+    ("name", "error", "says"),
+    [
+        ("nope://a/b", InvalidArgumentError, "'nope://a/b' cannot be opened: Protocol not known: nope"),
+        ("a.txt/b", NotFoundError, "there is no file 'a.txt/b'"),
+        ("x" * 5000, InvalidArgumentError, "x{100,}.* cannot be opened: .*too long"),
+        ("memory://readers/none", NotFoundError, "there is no file 'memory://readers/none'"),
+    ],
+)
+def test_a_name_that_cannot_be_opened_is_told(here, name, error, says):
+    with tf.Session() as sess, pytest.raises(error, match=says):
+        sess.run(tf.read_file(name))
+
+
+@pytest.mark.parametrize("broken", ["d.npz", "p.parquet", "h.npy"])
+def test_a_file_of_columns_that_is_broken_within(here, broken):
+    np.savez("d.npz", x=np.arange(100.0))
+    pyarrow.parquet.write_table(pa.table({"x": np.arange(100.0)}), "p.parquet")
+    (here / "h.npy").write_bytes(b"\x93NUMPY\x01\x00\x76\x00{'descr'" + b" " * 110)
+    contents = bytearray((here / broken).read_bytes())
+    contents[30:60] = bytes(range(30))
+    (here / broken).write_bytes(contents)
+    reader = tf.ParquetReader(["x"], ["float64"]) if broken.endswith("t") else tf.NumpyReader(None if broken == "h.npy" else ["x"], ["float64"])
+    queue = tf.FIFOQueue(2, tf.string, shapes=[[]])
+    read = reader.read(queue)
+    with tf.Session() as sess:
+        sess.run(queue.enqueue(broken))
+        with pytest.raises(DataLossError, match=f"'{broken}' is no .*, or a broken one"):
+            sess.run(list(read[1]))

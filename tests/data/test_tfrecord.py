@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import struct
 
 import pytest
 from hypothesis import given
@@ -84,3 +85,16 @@ def test_what_is_not_there(tmp_path):
         list(tf.python_io.tf_record_iterator(tmp_path / "none"))
     with pytest.raises(UsageError, match="there is no compression 'LZMA'"):
         tf.python_io.TFRecordOptions("LZMA")
+
+
+def test_a_length_that_no_file_has_is_a_truncated_record(tmp_path):
+    """Its own checksum is right."""
+    length = struct.pack("<Q", (1 << 64) - 1)
+    (tmp_path / "t").write_bytes(WRITTEN + length + struct.pack("<I", masked_crc(length)) + b"abc")
+    with pytest.raises(DataLossError, match=r"truncated record in .* at offset 19"):
+        list(tf.python_io.tf_record_iterator(tmp_path / "t"))
+
+
+def test_a_file_that_cannot_be_written(tmp_path):
+    with pytest.raises(FailedPreconditionError, match="is a directory"):
+        tf.python_io.TFRecordWriter(tmp_path)

@@ -120,7 +120,10 @@ def test_functions_and_arrays_are_found_by_name(say, shell) -> None:
     ("line", "lines"),
     [
         ("data feature labels", ["NotFoundError: there is no array 'feature' in this notebook", "  hint: did you mean 'features'?"]),
-        ("data none/*.csv --label y", ["UsageError: no file matches none/*.csv"]),
+        (
+            "data none/*.csv --label y",
+            ["UsageError: no file matches none/*.csv", "  hint: a path on this machine or a URL; * stands for any characters"],
+        ),
         ("data a b c", ["UsageError: data takes a name, or two arrays; found a b c", "  hint: %pslab data x y"]),
         ("model features", ["UsageError: 'features' is a str, not a function", "  hint: a model is a function (x, y) -> (loss, metrics)"]),
         ("model featurez", ["NotFoundError: there is no function 'featurez' in this notebook", "  hint: did you mean 'features'?"]),

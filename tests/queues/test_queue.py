@@ -149,7 +149,9 @@ def test_a_shared_name_is_one_queue_for_two_clients_of_a_server() -> None:
     (first, put, _, _), (second, _, take, size) = sessions
     first.run(put)
     assert second.run(size) == 1 and second.run(take) == 4
-    other = pytest.raises(InvalidArgumentError, match="is a fifo queue of int32 with capacity 5")
+    other = pytest.raises(
+        InvalidArgumentError, match=r"is a fifo queue of int32 \(\) with capacity 5; here it is to be a fifo queue of int32 with capacity 6"
+    )
     with tf.Graph().as_default(), tf.Session(server.target) as third, other:
         third.run(tf.FIFOQueue(6, tf.int32, shared_name="done").size())
     for session in (first, second):
@@ -185,3 +187,43 @@ def test_a_closing_session_lets_those_who_wait_go() -> None:
     thread.join(10)
     assert not thread.is_alive() and isinstance(errors[0], CancelledError)
     server.close()
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda: tf.FIFOQueue(3, []), "at least one dtype"),
+        (lambda: tf.FIFOQueue(2.5, tf.int32), "an integer other than 0, found 2.5"),
+        (lambda: tf.FIFOQueue(2, tf.int32, shared_name=3), "a string, found 3"),
+        (lambda: tf.RandomShuffleQueue(4, 4, tf.int32), "greater than min_after_dequeue, 4; found 4"),
+        (lambda: tf.PaddingFIFOQueue(2, tf.int32, None), "needs the shapes of its components"),
+        (lambda: tf.FIFOQueue(2, tf.int32).enqueue_many(3), "is a scalar"),
+        (lambda: tf.FIFOQueue(2, tf.string).enqueue(3), "is no string: 3"),
+    ],
+)
+def test_queues_that_cannot_be_meant(make, says) -> None:
+    with pytest.raises(ValueError, match=says):
+        make()
+
+
+def test_a_scalar_is_not_many_elements() -> None:
+    queue, value = tf.FIFOQueue(2, tf.int32), tf.placeholder(tf.int32)
+    with tf.Session() as sess, pytest.raises(InvalidArgumentError, match="a value is a scalar"):
+        sess.run(queue.enqueue_many(value), {value: 3})
+
+
+@pytest.mark.parametrize(
+    ("second", "says"),
+    [
+        (lambda: tf.FIFOQueue(4, tf.float32, [[]], shared_name="s"), r"is a fifo queue of int32 \(\) with .*; here .* of float32 \(\)"),
+        (lambda: tf.FIFOQueue(4, tf.int32, [[3]], shared_name="s"), r"here it is to be a fifo queue of int32 \(3,\) with capacity 4"),
+        (lambda: tf.RandomShuffleQueue(4, 2, tf.int32, [[]], shared_name="s"), "a random queue of .* with capacity 4 and min_after_dequeue 2"),
+    ],
+)
+def test_a_shared_queue_is_described_alike_by_all(second, says) -> None:
+    first, other = tf.FIFOQueue(4, tf.int32, [[]], shared_name="s"), second()
+    with tf.Session() as sess:
+        sess.run(first.enqueue(1))
+        with pytest.raises(InvalidArgumentError, match=says):
+            sess.run(other.size())
+        assert sess.run(first.dequeue()) == 1

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import pslab as tf
-from pslab.errors import CancelledError, InvalidArgumentError, OutOfRangeError, UsageError
+from pslab.errors import CancelledError, InternalError, InvalidArgumentError, OutOfRangeError, UsageError
 
 
 @pytest.fixture(autouse=True)
@@ -80,3 +81,37 @@ def test_a_session_that_closes_is_no_error_of_its_threads() -> None:
         sess.run(queue.dequeue())
     coord.join(threads, stop_grace_period_secs=5)
     assert not any(t.is_alive() for t in threads)
+
+
+@pytest.mark.parametrize("error", [KeyError("key"), SystemExit(3)])
+def test_whatever_ends_a_thread_is_told_and_nobody_waits_for_it(error: BaseException) -> None:
+    queue = tf.FIFOQueue(3, tf.int32, shapes=[[]])
+
+    def fail() -> None:
+        raise error
+
+    runner = tf.train.QueueRunner(queue, [queue.enqueue(tf.reshape(tf.py_func(fail, [], tf.int32), []))])
+    coord = tf.train.Coordinator()
+    with tf.Session() as sess:
+        threads = runner.create_threads(sess, coord, start=True)
+        with pytest.raises(OutOfRangeError):
+            sess.run(queue.dequeue())
+        with pytest.raises((InternalError, SystemExit), match=r"3|key"):
+            coord.join(threads)
+
+
+def test_a_python_function_ends_the_input_with_stop_iteration() -> None:
+    """As of TensorFlow's py_func."""
+    queue = tf.FIFOQueue(3, tf.int32, shapes=[[]])
+    numbers = iter([np.int32(1), np.int32(2)])
+    number = tf.reshape(tf.py_func(lambda: next(numbers), [], tf.int32), [])
+    runner = tf.train.QueueRunner(queue, [queue.enqueue(number)])
+    take = queue.dequeue()
+    coord = tf.train.Coordinator()
+    with tf.Session() as sess:
+        threads = runner.create_threads(sess, coord, start=True)
+        assert [int(sess.run(take)) for _ in range(2)] == [1, 2]
+        with pytest.raises(OutOfRangeError, match="is closed"):
+            sess.run(take)
+        coord.request_stop()
+        coord.join(threads)

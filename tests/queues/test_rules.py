@@ -89,3 +89,13 @@ def test_what_can_never_fit_goes_into_an_empty_queue_and_past_those_kept_back() 
     kept = Queue("q", Shuffled(0), 6, 4)
     kept.enqueue_many([(i,) for i in range(4)])
     assert kept.enqueue_many([(i,) for i in range(5)]) is None
+
+
+def test_who_puts_in_many_does_not_wait_for_room_while_another_waits_for_more() -> None:
+    """Else both would wait for ever: one element is in the queue, and the next four come with five at once."""
+    queue = Queue("q", FirstInFirstOut(), 2)
+    queue.enqueue_many([(0,)])
+    assert queue.dequeue_many(4) is NOT_YET
+    assert queue.enqueue_many([(i,) for i in range(1, 6)]) is None
+    assert queue.dequeue_many(4) == [(i,) for i in range(4)]
+    assert queue.enqueue_many([(9,)]) is NOT_YET

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from pslab.data.batches import Batches
 from pslab.data.datasets import Dataset
 from pslab.train.model import Model
 from pslab.train.models import MLP
-from pslab.train.reading import Reading
+from pslab.train.reading import Reading, share_path
 from pslab.train.strategy import Async, Replication, Strategy, Sync
 from pslab.train.trainer import Trainer
 from tests.train.tasks import LocalTasks
@@ -91,3 +92,55 @@ def test_shares_are_all_examples_once() -> None:
     assert len(rows) == len(dataset.x_train)
     for x, y in shares:
         np.testing.assert_array_equal(y, (x[:, 0] > 0).astype(np.int64))
+
+
+def threads() -> set[str]:
+    """Names of the threads that fill queues."""
+    return {t.name for t in threading.enumerate() if t.name.startswith("QueueRunnerThread")}
+
+
+@pytest.mark.parametrize("update", [Sync(), Async()], ids=str)
+@pytest.mark.parametrize("replication", list(Replication))
+def test_nothing_stays_of_an_epoch_that_read_files(replication: Replication, update) -> None:
+    """In the middle of a training: once `stop` has returned, no thread fills a queue, and no task keeps a reader, a queue or a file."""
+    with LocalTasks(1, 2) as tasks:
+        trainer = Trainer(tasks, data(), Model(MLP(2, [8]), seed=1), Strategy(replication, update), BATCH, reading=Reading.FILES)
+        trainer.train(100_000)
+        trainer.wait(step=20, timeout=60)
+        assert threads()
+        trainer.stop()
+        assert threads() == set()
+        for name, service in tasks.services.items():
+            assert [key for key in service._server.task._resources if "reading" in key] == [], name
+        trainer.close()
+
+
+@pytest.mark.parametrize("replication", list(Replication))
+def test_a_file_that_disappears_while_it_is_read_pauses_the_training_and_is_named(replication: Replication) -> None:
+    with LocalTasks(1, 2) as tasks:
+        trainer = Trainer(tasks, data(), Model(MLP(2, [8]), seed=1), Strategy(replication, Sync()), BATCH, reading=Reading.FILES)
+        trainer.train(100_000)
+        trainer.wait(step=20, timeout=60)
+        path = share_path(trainer.job(), 1)
+        path.unlink()
+        status = trainer.wait(timeout=30)
+        assert status.state == "paused"
+        assert f"there is no file '{path}'" in status.message
+        assert threads() == set()
+        trainer.resume()
+        trainer.wait(step=status.global_step + 20, timeout=60)
+        trainer.close()
+
+
+def test_what_was_preloaded_is_gone_from_every_worker() -> None:
+    """In-graph too, where the towers have scopes of their own."""
+    with LocalTasks(1, 2) as tasks:
+        trainer = Trainer(tasks, data(), Model(MLP(2, [8]), seed=1), Strategy(Replication.IN_GRAPH, Sync()), BATCH, reading=Reading.PRELOADED)
+        trainer.train(10)
+        trainer.wait(timeout=60)
+        kept = {name: list(service._server.task.variables) for name, service in tasks.services.items() if name.startswith("worker")}
+        assert all(len([v for v in variables if "preloaded" in v]) == 2 for variables in kept.values()), kept
+        trainer.stop()
+        for name in kept:
+            assert [v for v in tasks.services[name]._server.task.variables if "preloaded" in v] == [], name
+        trainer.close()

@@ -33,8 +33,14 @@ def _decode(xp: Any, contents: Any, *, channels: int) -> Any:
         with Image.open(io.BytesIO(contents.item())) as picture:
             own = picture.mode if picture.mode in _MODES.values() else "RGB"
             return np.array(picture.convert(_MODES.get(channels, own))).reshape(picture.height, picture.width, -1)
-    except (UnidentifiedImageError, OSError) as error:
-        raise InvalidArgumentError(f"these {len(contents.item())} bytes are no picture that can be read: {error}") from None
+    except MemoryError:
+        raise
+    except UnidentifiedImageError:
+        raise InvalidArgumentError(f"these {len(contents.item())} bytes are no picture that can be read", "PNG, JPEG, GIF or BMP files") from None
+    except Exception as error:  # Pillow's readers raise what they will: SyntaxError, struct.error, DecompressionBombError
+        raise InvalidArgumentError(
+            f"the picture in these {len(contents.item())} bytes cannot be read: {error}", "was it written to its end?"
+        ) from None
 
 
 register("DecodeImage", infer=_infer, kernel=_decode, gradient=not_differentiable, host_only=True)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pslab.errors import InvalidArgumentError, UnimplementedError
+from pslab.errors import InvalidArgumentError, OutOfRangeError, UnimplementedError
 from pslab.graph.build import apply, apply_one, convert_to_tensor
 from pslab.graph.defaults import get_default_graph
 from pslab.graph.dtypes import as_dtype
@@ -44,7 +44,10 @@ def _call(xp: Any, *inputs: Any, token: str, dtypes: Sequence[str]) -> Any:
             "this py_func is on a task of another process than the one that built it, and functions do not travel",
             "place it on the session's own task, or write it with graph ops",
         )
-    result = function.call(*(x[()] for x in inputs))  # as TensorFlow: scalars come as such, strings as bytes
+    try:
+        result = function.call(*(x[()] for x in inputs))  # as TensorFlow: scalars come as such, strings as bytes
+    except StopIteration:
+        raise OutOfRangeError("the function of a py_func has come to the end of its input: it raised StopIteration") from None
     values = list(result) if isinstance(result, list | tuple) else [] if result is None else [result]
     if len(values) != len(dtypes):
         raise InvalidArgumentError(f"the function returned {len(values)} values; {len(dtypes)} were announced")

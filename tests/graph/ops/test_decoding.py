@@ -42,3 +42,10 @@ def test_refuses(graph):
         tf.image.decode_jpeg(contents, ratio=2)
     with pytest.raises(ShapeError, match="string scalar"):
         tf.image.decode_png(tf.zeros([3]))
+
+
+def test_a_picture_that_is_cut_off():
+    flat = np.full((40, 40, 3), 7, np.uint8)
+    whole = written(flat, "png")
+    with tf.Session() as session, pytest.raises(InvalidArgumentError, match=r"the picture in these \d+ bytes cannot be read"):
+        session.run(tf.image.decode_png(tf.constant(whole[: len(whole) // 2])))
