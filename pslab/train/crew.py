@@ -107,8 +107,9 @@ class Crew:
     # What the tasks have
 
     def begin_anew(self) -> None:
-        """Forget all records, and let random sequences begin anew."""
+        """Forget all records and what was dropped, and let random sequences begin anew."""
         self._history = History(self.metric_names)
+        self.dropped = 0
         self._cluster.call_all("begin_anew")
 
     def set_up(self) -> None:

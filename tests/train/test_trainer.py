@@ -149,6 +149,19 @@ def test_a_reset_begins_anew_with_the_same_parameters(start) -> None:
         np.testing.assert_array_equal(value, initial[name])
 
 
+def test_gradients_in_flight_at_a_change_of_mode_are_counted_until_a_reset(start) -> None:
+    trainer = start()
+    deadline = monotonic() + DEADLINE_S
+    while not trainer.status().dropped:  # whether a worker is ahead at the change is up to the threads
+        assert monotonic() < deadline
+        trainer.set_strategy(Strategy(update=Sync()))
+        trainer.train(5)
+        trainer.wait(timeout=DEADLINE_S)
+        trainer.set_strategy(Strategy())
+    trainer.reset()
+    assert trainer.status().dropped == 0
+
+
 def test_save_and_restore_while_it_trains(start, tmp_path) -> None:
     trainer = start(Strategy(update=Sync()))
     trainer.train(MANY)
