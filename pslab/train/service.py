@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -191,12 +192,12 @@ class TaskService:
             self._end_sessions()
 
     def _end_sessions(self) -> None:
-        supplies, self._supplies = self._supplies, []
-        for supply in supplies:
-            supply.end()
-        for session in self._sessions:
-            session.close()
-        self._sessions = []
+        with ExitStack() as ending:  # each is ended, whatever becomes of another; what supplies the sessions first
+            for session in self._sessions:
+                ending.callback(session.close)
+            for supply in self._supplies:
+                ending.callback(supply.end)
+            self._sessions, self._supplies = [], []
 
     def loops(self) -> list[LoopStatus]:
         """How the loops of this task fare."""
