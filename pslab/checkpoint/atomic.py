@@ -7,6 +7,7 @@ of a staging directory says whose it is, so that the next writer can clean up af
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import re
 import shutil
@@ -18,11 +19,6 @@ from contextlib import contextmanager, suppress
 import psutil
 
 from pslab.errors import InvalidArgumentError, NotFoundError, OpError, PermissionDeniedError, ResourceExhaustedError
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
 
 _STAGING = re.compile(r"\.pslab-(?P<host>.*)-(?P<pid>\d+)-\w+")
 
@@ -75,9 +71,6 @@ def write_bytes(path: str, content: bytes) -> None:
 @contextmanager
 def locked(directory: str) -> Iterator[None]:
     """Alone among the processes that ask for this directory, for as long as the block takes; where the file system has no locks, not so."""
-    if fcntl is None:
-        yield
-        return
     descriptor = os.open(directory, os.O_RDONLY)
     try:
         with suppress(OSError):
