@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pslab.errors import InvalidArgumentError, ShapeError
-from pslab.graph.build import apply, as_array, constant_in, convert_to_tensor
+from pslab.graph.build import apply_one, as_array, constant_in, convert_to_tensor
 from pslab.graph.defaults import get_default_graph
 from pslab.graph.dtypes import DType, as_dtype
 from pslab.graph.operation import Operation
@@ -70,7 +70,7 @@ def placeholder(dtype: DType | Any, shape: Any = None, name: str | None = None) 
         shape: static shape; None where the rank, or a dimension, is not known before the value is fed.
         name: name of the op.
     """
-    return apply("Placeholder", (), name, dtype=as_dtype(dtype).name, shape=TensorShape(shape).dims)  # type: ignore[no-any-return]
+    return apply_one("Placeholder", (), name, dtype=as_dtype(dtype).name, shape=TensorShape(shape).dims)
 
 
 def _default(xp: Any, x: Any, *, shape: tuple[int | None, ...] | None) -> Any:
@@ -101,7 +101,7 @@ def placeholder_with_default(input: Any, shape: Any, name: str | None = None) ->
     wanted = TensorShape(shape)
     if not x.shape.is_compatible_with(wanted):
         raise ShapeError(f"the default has shape {x.shape}, which does not fit {wanted}")
-    return apply("PlaceholderWithDefault", [x], name, shape=wanted.dims)  # type: ignore[no-any-return]
+    return apply_one("PlaceholderWithDefault", [x], name, shape=wanted.dims)
 
 
 register("NoOp", infer=lambda op: [], kernel=lambda xp: None, gradient=not_differentiable)
@@ -131,7 +131,7 @@ def identity(input: Any, name: str | None = None) -> Tensor:
     """A tensor with the value of ``input``; a place to hang a name, a device or control dependencies on."""
     if hasattr(input, "read_value"):
         return input.read_value(name)  # type: ignore[no-any-return]
-    return apply("Identity", [input], name)  # type: ignore[no-any-return]
+    return apply_one("Identity", [input], name)
 
 
 register("StopGradient", infer=infer.like_first, kernel=lambda xp, x: x, gradient=not_differentiable, view=True)
@@ -139,7 +139,7 @@ register("StopGradient", infer=infer.like_first, kernel=lambda xp, x: x, gradien
 
 def stop_gradient(input: Any, name: str | None = None) -> Tensor:
     """A tensor with the value of ``input`` that gradients do not flow through."""
-    return apply("StopGradient", [input], name)  # type: ignore[no-any-return]
+    return apply_one("StopGradient", [input], name)
 
 
 def tuple_(tensors: Sequence[Any], name: str | None = None) -> list[Tensor]:

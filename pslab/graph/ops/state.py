@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
+
+import numpy as np
 
 from pslab.errors import InvalidArgumentError, OutOfRangeError, ShapeError
 from pslab.graph.dtypes import as_dtype, bool_
@@ -35,9 +38,14 @@ def _read(state: Any, name: str, xp: Any, *, variable: str, dtype: str, shape: A
         raise _other_graph(
             f"variable {variable!r} has shape {TensorShape(shape)} in this program's graph, but {TensorShape(value.shape)} on its task"
         )
-    if value.dtype != as_dtype(dtype).as_numpy_dtype and as_dtype(value.dtype).name != dtype:  # strings have NumPy types of many lengths
+    if value.dtype != _numpy_dtype(dtype):
         raise _other_graph(f"variable {variable!r} is {dtype} in this program's graph, but {value.dtype} on its task")
     return value
+
+
+@functools.cache
+def _numpy_dtype(name: str) -> np.dtype[Any]:
+    return as_dtype(name).as_numpy_dtype
 
 
 def _other_graph(problem: str) -> InvalidArgumentError:
