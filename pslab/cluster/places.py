@@ -143,6 +143,7 @@ class Guests:
         self._registry = registry
         self._host_of = host_of
         self._plugins: dict[str, str] = {}
+        self._turn = asyncio.Lock()  # tasks are begun together, but take their places in their order: the same each time
         self._client: Any = None
 
     async def open(self) -> str:
@@ -159,12 +160,13 @@ class Guests:
 
     async def begin(self, task: str) -> None:
         """Start a task on the worker that has the fewest."""
-        identity = await self._client.scheduler.identity(n_workers=-1)
-        names = sorted(str(worker["name"]) for worker in identity["workers"].values())
-        if not names:
-            raise ResourceExhaustedError(f"the Dask scheduler at {self._address} has 0 workers", f"start some: dask worker {self._address}")
-        taken = list(self._registry.guests.values())
-        self._registry.guests[task] = min(names, key=taken.count)
+        async with self._turn:
+            identity = await self._client.scheduler.identity(n_workers=-1)
+            names = sorted(str(worker["name"]) for worker in identity["workers"].values())
+            if not names:
+                raise ResourceExhaustedError(f"the Dask scheduler at {self._address} has 0 workers", f"start some: dask worker {self._address}")
+            taken = list(self._registry.guests.values())
+            self._registry.guests[task] = min(names, key=taken.count)
         host = self._host_of(task)
         self._plugins[task] = host.name
         await self._client.register_plugin(host, name=host.name)

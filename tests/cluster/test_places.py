@@ -112,7 +112,8 @@ def test_guests_are_spread_over_the_workers_and_leave_them_as_they_were(dask) ->
     with Cluster(1, 2, address=dask.scheduler.address, service=SERVICE) as cluster:
         pids = cluster.call_all("pid")
         assert set(pids) == {"ps:0", "worker:0", "worker:1", "client:0"}
-        assert {pids[t] for t in ("ps:0", "worker:0", "worker:1")} == workers
+        assert pids["ps:0"] == pids["worker:1"] != pids["worker:0"]
+        assert {pids["ps:0"], pids["worker:0"]} == workers
         assert pids["client:0"] not in workers
         assert cluster.call("worker:1", "find", task="client:0")
         assert cluster.status().note == f"the tasks are guests on the workers of {dask.scheduler.address}"
