@@ -97,27 +97,33 @@ def scale_divergence(ax: Axes, values: np.ndarray[Any, Any]) -> None:
 def in_bytes(axis: Axis) -> None:
     """Let an axis say bytes, kB, MB or GB."""
     axis.set_major_locator(MaxNLocator(5))
-    axis.set_major_formatter(FuncFormatter(_bytes))
+    axis.set_major_formatter(FuncFormatter(bytes_said))
 
 
 def in_seconds(axis: Axis) -> None:
     """Let an axis say s, ms or µs."""
     axis.set_major_locator(MaxNLocator(5))
-    axis.set_major_formatter(FuncFormatter(_seconds))
+    axis.set_major_formatter(FuncFormatter(seconds_said))
 
 
-def _bytes(value: float, _: Any = None) -> str:
+def bytes_said(value: float, _: Any = None) -> str:
+    """Bytes, kB, MB or GB."""
     for unit in ("B", "kB", "MB"):
         if abs(value) < 1000:
-            return f"{value:g} {unit}"
+            return f"{_short(value)} {unit}"
         value /= 1000
-    return f"{value:g} GB"
+    return f"{_short(value)} GB"
 
 
-def _seconds(value: float, _: Any = None) -> str:
+def seconds_said(value: float, _: Any = None) -> str:
+    """Seconds, ms or µs."""
     if value == 0:
         return "0"
     for scale, unit in ((1.0, "s"), (1e-3, "ms")):
         if abs(value) >= 0.999 * scale:
-            return f"{value / scale:.3g} {unit}"
-    return f"{value / 1e-6:.3g} µs"
+            return f"{_short(value / scale)} {unit}"
+    return f"{_short(value / 1e-6)} µs"
+
+
+def _short(value: float) -> str:
+    return f"{float(f'{value:.3g}'):g}"

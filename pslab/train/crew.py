@@ -112,6 +112,13 @@ class Crew:
         self.dropped = 0
         self._cluster.call_all("begin_anew")
 
+    def take_back(self) -> None:
+        """Have the tasks again, whatever they did for others meanwhile, and set them up."""
+        self.wait_for_all()
+        self._history.begin_cursors_anew()
+        self._cluster.call_all("begin_anew")
+        self.set_up()
+
     def set_up(self) -> None:
         """Give the tasks their data, and the chief its model."""
         self._cluster.call_all("load", tasks=self._drivers(), data=self._dataset.for_tasks(), metrics=self.metric_names)
