@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormat
 
 if TYPE_CHECKING:
     import pandas
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
 
@@ -50,9 +52,10 @@ def averaged(frame: pandas.DataFrame, column: str) -> Curve:
     return means["global_step"].to_numpy(float), means[column].to_numpy(float)
 
 
-def legend_below(ax: Axes) -> None:
-    """Put the legend where it covers no data."""
-    handles, labels = ax.get_legend_handles_labels()
+def legend_below(ax: Axes, handles: Sequence[Artist] | None = None) -> None:
+    """Put the legend where it covers no data; of what is drawn, or of ``handles``."""
+    handles = ax.get_legend_handles_labels()[0] if handles is None else handles
+    labels = [str(handle.get_label()) for handle in handles]
     if handles:
         columns = max(1, min(4, 50 // max(map(len, labels))))  # some 50 letters are as wide as the axes
         ax.legend(handles, labels, loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=columns, columnspacing=1.3, handlelength=2.2)

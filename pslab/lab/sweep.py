@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,8 @@ from pslab.lab.plan import Plan
 if TYPE_CHECKING:
     import pandas
     from matplotlib.figure import Figure
+
+    from pslab.lab.display import Shown
 
 FIGURES = (
     *("outcome", "message", "seconds", "steps", "worker_steps", "examples", "bytes"),
@@ -167,12 +169,12 @@ class Sweep:
     def _repr_html_(self) -> str:
         return self._shown()._repr_html_()
 
-    def _shown(self) -> Any:
+    def _shown(self) -> Shown:
         from pslab.lab.sweep_summary import show_sweep
 
         return show_sweep(self)
 
-    def _frame(self, columns: tuple[str, ...], rows: Iterable[tuple[Run, list[Mapping[str, Any]]]]) -> pandas.DataFrame:
+    def _frame(self, columns: tuple[str, ...], rows: Iterable[tuple[Run, Sequence[Mapping[str, Any]]]]) -> pandas.DataFrame:
         import pandas
 
         found = [

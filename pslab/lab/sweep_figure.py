@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from textwrap import fill
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,15 +12,20 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
+from matplotlib.transforms import ScaledTranslation
 
-from pslab.lab.chart import STYLE, in_bytes, in_seconds, say
+from pslab.lab.chart import STYLE, in_bytes, in_seconds, legend_below, say, scale_loss
 from pslab.lab.palette import INK, MARKERS
 from pslab.lab.sweep import Sweep
-from pslab.lab.sweep_series import Layout, Series, layout_of
+from pslab.lab.sweep_series import Dash, Layout, layout_of
 
 if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
+
+
+_CROSS: dict[str, Any] = {"marker": "x", "markersize": 9, "markeredgewidth": 2, "linestyle": "none", "clip_on": False}
+"""What a run looks like that did not reach the target."""
 
 
 class Panel(NamedTuple):
@@ -47,9 +52,10 @@ def sweep_figure(sweep: Sweep) -> Figure:
     table, curves = sweep.table, sweep.curves
     tested = "test_accuracy" if "test_accuracy" in table and sweep.plan.until.loss is None else "test_loss"
     with rc_context(STYLE):
-        figure = Figure(figsize=(13, 10), layout="constrained", dpi=100)
-        axes = list(figure.subplots(2, 2).flat)
         panels, layout = _panels(sweep.plan.until.target, tested), layout_of(sweep)
+        rows = len(layout.series) if layout.x is None else 0
+        figure = Figure(figsize=(13, 10 + max(0, rows - 7)), layout="constrained", dpi=100)
+        axes = list(figure.subplots(2, 2).flat)
         drawn = table[table["outcome"] != "failed"]
         for ax, panel in zip(axes, panels, strict=False):
             ax.set_title(panel.title)
@@ -100,20 +106,21 @@ def _draw_lines(ax: Axes, table: pandas.DataFrame, layout: Layout, panel: Panel)
     panel.unit(ax.yaxis)
     if panel.column not in ("test_accuracy", "test_loss"):
         ax.set_ylim(0, 1.12 * (ax.dataLim.ymax if ax.dataLim.ymax > 0 else 1))
-    _cross_out(ax, [(series, series.of(table)) for series in layout.series], layout.x, panel)
+    _cross_out(ax, table, layout, panel)
 
 
 def _place_values(ax: Axes, layout: Layout) -> None:
     """Ticks where the values are; powers of a number are evenly apart."""
     assert layout.x is not None
     values = np.array(layout.values, float)
+    share = 0.05 + 0.01 * len(layout.series)  # of the width, on both sides
     ax.set_xlabel(layout.x.replace("_", " "))
     if values[0] > 0 and values[-1] >= 4 * values[0] and len(values) > 2:
         ax.set_xscale("log", base=2)
-        room = (values[-1] / values[0]) ** 0.05
+        room = (values[-1] / values[0]) ** share
         ax.set_xlim(values[0] / room, values[-1] * room)
     else:
-        room = 0.05 * float(np.ptp(values))
+        room = share * float(np.ptp(values))
         ax.set_xlim(values[0] - room, values[-1] + room)
     if len(values) <= 8:
         ax.xaxis.set_major_locator(FixedLocator(list(values)))
@@ -121,14 +128,16 @@ def _place_values(ax: Axes, layout: Layout) -> None:
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
 
 
-def _cross_out(ax: Axes, mine: Sequence[tuple[Series, pandas.DataFrame]], x: str, panel: Panel) -> None:
-    """Crosses at the upper edge for runs that did not reach the target; beside each other where there are several series."""
-    if not panel.column.endswith("_to_target"):
+def _cross_out(ax: Axes, table: pandas.DataFrame, layout: Layout, panel: Panel) -> None:
+    """Crosses in a strip above the data for runs that did not reach the target, beside each other where there are several series."""
+    if not panel.column.endswith("_to_target") or table[panel.column].notna().all():
         return
-    for place, (series, table) in enumerate(mine):
-        lost = table[table[panel.column].isna()][x].unique()
-        at = np.full(len(lost), 0.97 - 0.05 * place)
-        ax.plot(lost, at, transform=ax.get_xaxis_transform(), color=series.colour, marker="x", markersize=9, markeredgewidth=2, linestyle="none")
+    ax.set_ylim(0, 1.12 * ax.get_ylim()[1])
+    for series in layout.series:
+        mine = series.of(table)
+        lost = mine[mine[panel.column].isna()][layout.x].unique()
+        beside = ScaledTranslation((series.number - (len(layout.series) - 1) / 2) * 11 / 72, 0, ax.figure.dpi_scale_trans)
+        ax.plot(lost, np.full(len(lost), 0.95), transform=ax.get_xaxis_transform() + beside, color=series.colour, **_CROSS)
 
 
 # Over words
@@ -142,8 +151,8 @@ def _draw_rows(ax: Axes, table: pandas.DataFrame, layout: Layout, panel: Panel) 
             ax.plot(known, np.full(len(known), series.number), color=series.colour, marker=series.marker, linestyle="none", markersize=8, alpha=0.6)
             ax.plot([known.mean()] * 2, [series.number - 0.28, series.number + 0.28], color=series.colour, linewidth=4, solid_capstyle="butt")
         if panel.column.endswith("_to_target") and len(known) < len(values):
-            ax.plot([0.98], [series.number], transform=ax.get_yaxis_transform(), color=series.colour, marker="x", markersize=9, markeredgewidth=2)
-    ax.set_yticks(range(len(layout.series)), [series.name.replace(", ", ",\n") for series in layout.series])
+            ax.plot([0.98], [series.number], transform=ax.get_yaxis_transform(), color=series.colour, **_CROSS)
+    ax.set_yticks(range(len(layout.series)), [fill(series.name, 18) for series in layout.series])
     ax.set_ylim(len(layout.series) - 0.5, -0.5)
     ax.grid(visible=False, axis="y")
     panel.unit(ax.xaxis)
@@ -162,15 +171,17 @@ def _draw_curves(ax: Axes, curves: pandas.DataFrame, layout: Layout, tested: str
         say(ax, "no run was made yet")
         return
     for series in layout.series:
-        for place, value in enumerate(layout.values or (None,)):
-            mine = series.of(curves) if value is None else series.of(curves)[lambda rows, value=value: rows[layout.x] == value]
-            if len(mine):
-                _draw_point(ax, mine, tested, _shade(series.colour, place, len(layout.values)), series, MARKERS[place % len(MARKERS)])
+        mine = series.of(curves)
+        if layout.x is None:
+            _draw_point(ax, mine, tested, series.colour, series.dash, series.marker)
+        for place, value in enumerate(layout.values):
+            at = mine[mine[layout.x] == value]
+            _draw_point(ax, at, tested, _shade(series.colour, place, len(layout.values)), series.dash, MARKERS[place % len(MARKERS)])
     goal = getattr(sweep.plan.until, what)
     if goal is not None:
         ax.axhline(goal, color=INK, linewidth=1, linestyle=(0, (4, 3)))
     if tested == "test_loss":
-        ax.set_yscale("log")
+        scale_loss(ax, curves[tested].to_numpy(float))
     else:
         ax.set_ylim(top=1.0)
         _in_numbers(ax.yaxis)
@@ -181,12 +192,14 @@ def _draw_curves(ax: Axes, curves: pandas.DataFrame, layout: Layout, tested: str
         _tell_values(ax, layout)
 
 
-def _draw_point(ax: Axes, mine: pandas.DataFrame, tested: str, colour: Any, series: Series, marker: str) -> None:
+def _draw_point(ax: Axes, mine: pandas.DataFrame, tested: str, colour: Any, dash: Dash, marker: str) -> None:
+    if not len(mine):
+        return
     for _, run in mine.groupby("seed"):
         ax.plot(run["seconds"], run[tested], color=colour, linewidth=0.8, alpha=0.4)
     by_step = mine.groupby("steps")[["seconds", tested]]
     means = by_step.mean()[by_step.size() == mine["seed"].nunique()]
-    ax.plot(means["seconds"], means[tested], color=colour, linestyle=series.dash)
+    ax.plot(means["seconds"], means[tested], color=colour, linestyle=dash)
     ax.plot(means["seconds"].iloc[-1:], means[tested].iloc[-1:], color=colour, marker=marker, markersize=7, linestyle="none")
 
 
@@ -199,23 +212,23 @@ def _shade(colour: str, place: int, count: int) -> Any:
 def _tell_values(ax: Axes, layout: Layout) -> None:
     """A key to the values of the setting that is along the other panels' axes: light to dark, and a marker at the end of each mean."""
     assert layout.x is not None
-    count = len(layout.values)
+    name, count = layout.x.replace("_", " "), len(layout.values)
     keys = [
-        Line2D([], [], color=_shade(INK, place, count), marker=MARKERS[place % len(MARKERS)], label=f"{value:g}")
+        Line2D([], [], color=_shade(INK, place, count), marker=MARKERS[place % len(MARKERS)], label=f"{name} {value:g}")
         for place, value in enumerate(layout.values)
     ]
-    ax.legend(handles=keys, title=layout.x.replace("_", " "), loc="lower right", ncols=math.ceil(count / 6), handlelength=1.6)
+    legend_below(ax, keys)
 
 
 def _tell(figure: Figure, layout: Layout, table: pandas.DataFrame) -> None:
     """What the colours are, and what is not drawn or not reached, below all panels."""
     handles: list[Any] = []
-    if layout.x is not None and len(layout.series) > 1:
+    if len(layout.series) > 1:
         handles += [Line2D([], [], color=s.colour, linestyle=s.dash, marker=s.marker, markersize=8, label=s.name) for s in layout.series]
-    lost, failed = ((table["outcome"] == outcome).sum() for outcome in ("not reached", "failed"))
+    lost, failed = (int((table["outcome"] == outcome).sum()) for outcome in ("not reached", "failed"))
     if lost:
-        handles.append(Line2D([], [], color=INK, marker="x", markersize=9, markeredgewidth=2, linestyle="none", label=f"not reached: {lost} runs"))
+        handles.append(Line2D([], [], color=INK, label=f"not reached: {lost} of {len(table)} runs", **_CROSS))
     if failed:
-        handles.append(Line2D([], [], linestyle="none", label=f"failed, and not drawn: {failed} runs"))
+        handles.append(Line2D([], [], linestyle="none", label=f"failed, and not drawn: {failed} of {len(table)} runs"))
     if handles:
         figure.legend(handles=handles, loc="outside lower center", ncols=min(4, len(handles)), handlelength=2.4)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from pslab.lab.described import Label
 from pslab.lab.palette import DASHES, MARKERS, SERIES
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     import pandas
 
     from pslab.lab.sweep import Sweep
+
+Dash = Literal["-", "--", "-.", ":"]
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class Series:
         return SERIES[self.number % len(SERIES)]
 
     @property
-    def dash(self) -> str:
+    def dash(self) -> Dash:
         """Its line style."""
         return DASHES[(self.number + self.number // len(SERIES)) % len(DASHES)]
 
@@ -75,7 +77,7 @@ def layout_of(sweep: Sweep) -> Layout:
     others = [key for key in varied if key != x]
     groups = dict.fromkeys(tuple((key, point[key].label) for key in others) for point in points)
     series = tuple(Series(", ".join(spoken(key, label) for key, label in group), group, number) for number, group in enumerate(groups))
-    return Layout(x, () if x is None else tuple(sorted(values[x])), series)
+    return Layout(x, () if x is None else tuple(sorted(map(float, values[x]))), series)
 
 
 def spoken(key: str, label: Label) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from pslab.lab.chart import bytes_said, seconds_said
@@ -44,7 +45,7 @@ def show_sweep(sweep: Sweep) -> Shown:
         "seconds",
         "updates",
         "bytes",
-        tested.replace("_", " ").replace("test ", "test "),
+        tested.replace("_", " "),
         "staleness",
     ]
     costs = ("seconds_to_target", "steps_to_target", "bytes_to_target") if target else ("seconds", "steps", "bytes")
@@ -62,7 +63,7 @@ def show_sweep(sweep: Sweep) -> Shown:
     return Shown(f"sweep over {', '.join(plan.keys)}, until {plan.until}: {len(sweep)} of {sweep.planned} runs", columns, rows, _note(sweep))
 
 
-def _spread(row: pandas.Series, name: str, said) -> str:
+def _spread(row: pandas.Series, name: str, said: Callable[[float], str]) -> str:
     mean, std = float(row[name]), float(row[f"{name}_std"])
     if math.isnan(mean):
         return "–"
