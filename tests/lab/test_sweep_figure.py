@@ -49,7 +49,7 @@ def test_powers_are_evenly_apart_and_ticks_are_the_values() -> None:
 def test_words_are_rows_with_a_dot_per_run_and_a_bar_at_the_mean() -> None:
     sweep = filled(WORDS)
     ax = sweep.plot().axes[0]
-    assert [t.get_text() for t in ax.get_yticklabels()] == ["between-graph,\nsync", "between-graph,\nasync", "in-graph,\nsync", "in-graph,\nasync"]
+    assert [t.get_text() for t in ax.get_yticklabels()] == ["between-graph,\nsync", "between-graph,\nasync", "in-graph, sync", "in-graph, async"]
     dots, bars = ax.lines[::2], ax.lines[1::2]
     for (row, point), dot, bar in zip(enumerate(sweep.plan.points), dots, bars, strict=True):
         mine = sweep.table[(sweep.table["replication"] == point["replication"].label) & (sweep.table["update"] == point["update"].label)]
