@@ -232,44 +232,29 @@ class Lab:
         await asyncio.to_thread(self._training().wait, step, timeout)
         return self.status()
 
-    def sweep(
-        self,
-        over: Grid,
-        until: Until | None = None,
-        *,
-        seeds: int = 3,
-        seed: int = 0,
-        path: str | Path | None = None,
-        resume: Sweep | None = None,
-        **ends: Any,
-    ) -> Sweep:
-        """Train from the beginning at every point of a grid, with several seeds, and measure: ``lab.sweep({"commit_every": [1, 2, 4]}, accuracy=0.95)``.
+    def sweep(self, over: Grid, until: Until | None = None, *, path: str | Path | None = None, resume: Sweep | None = None, **how: Any) -> Sweep:
+        """Train from the beginning at every point of a grid, with several seeds: ``lab.sweep({"commit_every": [1, 2, 4]}, accuracy=0.95)``.
 
-        All of it is checked before anything runs. A run that fails is recorded, and the next one begins. An interrupt gives up the run in flight; what was
-        made is returned, and ``path`` or ``resume`` goes on with it. The lab's own training is set aside: its parameters, slots, global step and records
-        are there again at the end, it goes on if it ran, and only its random sequences begin anew. Data, model, mode and the size of the cluster are
-        what they were.
+        All is checked before anything runs. A run that fails is recorded, and the next begins. An interrupt gives up the run in flight, and what was made
+        is returned. The lab's own training is set aside meanwhile (`Trainer.lent`); it, the mode and the size of the cluster are as before in the end.
 
         Args:
             over: values by setting (`pslab.lab.setup.KEYS`), of which every combination is run; or the points one by one, as a list of dicts.
-            until: when a run ends.
-            seeds: runs per point. Each has its own order of the data, and its own initial parameters.
-            seed: the first seed; the others follow.
-            path: a directory to keep it in, written after each run. What was kept there before is gone on with; points and seeds may be added.
+            until: when a run ends; or as keywords, those of `Until`.
+            path: a directory, written after each run. What it has already of this sweep is not run again; points and seeds may be added.
             resume: a sweep to go on with, likewise.
-            **ends: ``until`` as keywords: ``steps=``, ``loss=``, ``accuracy=``, ``seconds=``, ``every=``, as of `Until`.
+            **how: ``seeds``, runs per point (3), and the first ``seed`` (0), both of the data's order and the initial parameters; or ends.
 
         Raises:
-            UsageError: something cannot be meant or does not fit, or what is to be gone on with was run with other settings.
-            FailedPreconditionError: there is no cluster.
-            OpError: the lab's own training cannot be set aside, or the results cannot be written.
+            UsageError: something does not fit, or what is to be gone on with has other settings; the message says which.
+            OpError: there is no cluster, the lab's own training cannot be set aside, or the results cannot be written.
         """
         from pslab.lab.sweep_run import Bench, run_sweep
 
         with self._lock:
             cluster, dataset = self.cluster.require(), self._the_dataset()
             now = Setup(self._strategy, self._recipe, self._batch_size, self._reading, cluster.ps, cluster.workers)
-            planned, setups = plan(over, now, dataset, Until.of(until, ends), seeds, seed)
+            planned, setups = plan(over, now, dataset, until, **how)
             return run_sweep(planned, Bench(self.cluster, dataset, setups, self._trainer), path, resume)
 
     # Looking

@@ -57,6 +57,7 @@ def measure(
         evaluate: gives loss and metrics on the test set.
         look: told the last measurement and the number of updates, ten times a second. What it raises ends the run.
     """
+    every = max(1, until.every // trainer.job().strategy.commit_every)
     curve: list[dict[str, float]] = []
     status, message = trainer.status(), ""
     while not message:
@@ -65,7 +66,7 @@ def measure(
         seconds = curve[-1]["seconds"]
         if until.reached(tested) or until.over(status.global_step, seconds):
             break
-        trainer.train(min(until.every, until.limit - status.global_step))
+        trainer.train(min(every, until.limit - status.global_step))
         status = _wait(trainer, math.inf if until.seconds is None else until.seconds - seconds, partial(look, tested))
         message = status.message
     outcome = "failed" if message else "reached" if until.reached(tested) else "not reached" if until.target else "done"

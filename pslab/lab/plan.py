@@ -95,16 +95,17 @@ class Plan:
                 raise UsageError(f"what is there has the seed {seed}, which this has not", f"{advice}; seeds can be added")
 
 
-def plan(grid: Grid, now: Setup, dataset: DataSource, until: Until, seeds: int, seed: int) -> tuple[Plan, list[Setup]]:
+def plan(grid: Grid, now: Setup, dataset: DataSource, until: Until | None, seeds: int = 3, seed: int = 0, **ends: Any) -> tuple[Plan, list[Setup]]:
     """What is to be run, all of it checked; and the setup of each point.
 
     Args:
         grid: the points.
         now: what holds where a point does not say otherwise.
         dataset: what to train on.
-        until: when a run ends.
+        until: when a run ends, or None.
         seeds: runs per point.
         seed: the first seed.
+        **ends: ``until`` as keywords.
 
     Raises:
         UsageError: there is no such setting, a value does not fit, a point comes twice, or there is nothing to run.
@@ -112,6 +113,7 @@ def plan(grid: Grid, now: Setup, dataset: DataSource, until: Until, seeds: int, 
     for name, number, least in (("seeds", seeds, 1), ("seed", seed, 0)):
         if not isinstance(number, int) or isinstance(number, bool) or number < least:
             raise UsageError(f"{name} must be a whole number from {least} on, found {number!r}")
+    until = Until.of(until, ends)
     points = _points(grid, now)
     setups = [now.changed(point) for point in points]
     for point, setup in zip(points, setups, strict=True):

@@ -19,8 +19,9 @@ LIMIT = 5000
 class Until:
     """When a run ends: whichever comes first.
 
-    Loss and accuracy are those of the whole test set. They are measured before the first update and after every ``every`` updates, with the training
-    paused: that takes no training time. So what it takes to reach a target is known to within ``every`` updates, and never told too low.
+    Loss and accuracy are those of the whole test set. They are measured before the first update and then every ``every`` updates (fewer where workers
+    commit only every k steps: ``every``/k), with the training paused: that takes no training time. So what it takes to reach a target is known to
+    within so many updates, and never told too low.
 
     Attributes:
         steps: updates of the parameters, at most; 5000 if None.
