@@ -179,7 +179,7 @@ def chief(job: Job) -> ChiefGraph:
             name = accumulator_of(job, variable)
             with replica.graph.colocate_with(variable.op):
                 begin.append(accumulator_set_global_step(name, replica.global_step.value()))
-                taken.append(accumulator_take_gradient(name, required, variable.dtype, variable.shape, update.aggregation))
+                taken.append(accumulator_take_gradient(name, required, variable.dtype, variable.shape, aggregation=update.aggregation))
         optimizer = outer_optimizer(job, replica)
         updates = optimizer.update(zip(taken, replica.variables, strict=True))
         next_step = replica.count_after([u.op for u in updates])

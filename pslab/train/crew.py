@@ -170,7 +170,7 @@ class Crew:
             return
         self.active = False
         self.pause()
-        self._cluster.call(FIRST_PS, "let_go")
+        self._cluster.call_all("let_go", tasks=self._servers())
         self._cluster.call_all("stop_updates", patience=patience)
         self._stop_and_drop()
         self._fetch()
