@@ -75,8 +75,8 @@ def make_all(work: Callable[[News], None], sweep: Sweep) -> bool:
             errors.append(error)
 
     thread = threading.Thread(target=run, name="pslab sweep", daemon=True)
-    thread.start()
     with ProgressLine("sweeping …") as line:
+        thread.start()
         while thread.is_alive():
             try:
                 thread.join(LOOK_S)
