@@ -10,8 +10,8 @@ from pslab.lab.progress import ProgressLine
 from pslab.lab.sweep import Sweep
 
 
-class Interrupted(Exception):
-    """The run in flight is to be given up."""
+class Interrupted(BaseException):
+    """The run in flight is to be given up: no error of its own."""
 
 
 class News:

@@ -72,13 +72,13 @@ class Bench:
         trainer = None
         try:
             _scale(cluster, setup.ps, setup.workers)
-            for task in cluster.tasks:
+            for task in cluster.tasks:  # one that a run has lost is on its way back
                 cluster.wait_for(task, RETURN_S)
             model = replace(setup.recipe, seed=seed).model(self._dataset)
             trainer = Trainer(cluster, self._dataset, model, setup.strategy, setup.batch_size, seed, setup.reading)
             return measure(trainer, until, setup.batch_size, self._evaluation(trainer, setup), news.look)
-        except PslabError as error:
-            return failed(error.message)
+        except Exception as error:  # whatever it is, it is of this run
+            return failed(error.message if isinstance(error, PslabError) else f"{type(error).__name__}: {error}")
         finally:
             if trainer is not None:
                 trainer.close()
@@ -107,7 +107,7 @@ def run_sweep(plan: Plan, bench: Bench, path: str | Path | None, resume: Sweep |
         OpError: the results cannot be written.
     """
     sweep = _begun(plan, None if path is None else Path(path).expanduser(), resume)
-    if make_all(lambda news: bench.make(sweep, news), sweep):
+    if sweep.missing and make_all(lambda news: bench.make(sweep, news), sweep):
         print(f"interrupted; {how_to_go_on(sweep)}")
     return sweep
 

@@ -81,5 +81,5 @@ def _note(sweep: Sweep) -> str:
 
 def how_to_go_on(sweep: Sweep) -> str:
     """What to do about runs that are missing."""
-    where = f"the same call with path={str(sweep.path)!r}" if sweep.path else "the same call with resume= and this result"
-    return f"{len(sweep)} of {sweep.planned} runs are there; {where} goes on"
+    how = f"path={str(sweep.path)!r}" if sweep.path else "resume= and this result (%pslab sweep: --resume)"
+    return f"{len(sweep)} of {sweep.planned} runs are there; the same again with {how} goes on"

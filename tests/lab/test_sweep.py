@@ -60,9 +60,9 @@ def test_what_is_shown_names_points_spread_and_failures() -> None:
 def test_what_is_missing_is_told_with_the_way_to_go_on(tmp_path) -> None:
     whole = filled(GRID)
     part = type(whole)(whole.plan, {(0, 0): whole.measured(0, 0)})
-    assert repr(part).endswith("1 of 12 runs are there; the same call with resume= and this result goes on")
+    assert repr(part).endswith("1 of 12 runs are there; the same again with resume= and this result (%pslab sweep: --resume) goes on")
     part.path = tmp_path
-    assert repr(part).endswith(f"the same call with path={str(tmp_path)!r} goes on")
+    assert repr(part).endswith(f"the same again with path={str(tmp_path)!r} goes on")
     assert "0 of 12 runs" in repr(type(whole)(whole.plan))
 
 

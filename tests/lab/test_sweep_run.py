@@ -153,12 +153,14 @@ def test_a_run_that_fails_is_recorded_and_the_next_begins(lab, monkeypatch) -> N
         calls.append(arguments)
         if len(calls) == 1:
             raise UnavailableError("ps:0 was lost")
+        if len(calls) == 2:
+            raise ZeroDivisionError("of a model")
         return measure(*arguments)
 
     monkeypatch.setattr(sweep_run, "measure", lost)
-    sweep = lab.sweep({"learning_rate": [0.1, 0.5]}, steps=20, seeds=1)
-    assert sweep.table["message"].tolist() == ["ps:0 was lost", ""]
-    assert sweep.table["outcome"].tolist() == ["failed", "done"]
+    sweep = lab.sweep({"learning_rate": [0.1, 0.2, 0.5]}, steps=20, seeds=1)
+    assert sweep.table["message"].tolist() == ["ps:0 was lost", "ZeroDivisionError: of a model", ""]
+    assert sweep.table["outcome"].tolist() == ["failed", "failed", "done"]
 
 
 def test_numbers_of_tasks_can_be_swept_and_are_as_before_in_the_end(lab, tasks) -> None:
@@ -201,7 +203,9 @@ def test_an_interrupt_keeps_what_is_made_and_resuming_makes_the_rest(lab, monkey
         part = lab.sweep(grid, until, seeds=1)
     assert monotonic() - begun < DEADLINE_S
     assert part.table["learning_rate"].tolist() == [0.5]
-    assert "interrupted; 1 of 2 runs are there; the same call with resume= and this result goes on" in capsys.readouterr().out
+    assert (
+        "interrupted; 1 of 2 runs are there; the same again with resume= and this result (%pslab sweep: --resume) goes on" in capsys.readouterr().out
+    )
     assert lab.evaluate() == tested
     whole = lab.sweep(grid, until, seeds=1, resume=part)
     assert whole.table["outcome"].tolist() == ["reached", "not reached"]
