@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from textwrap import fill
+from textwrap import fill, wrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 
 _CROSS: dict[str, Any] = {"marker": "x", "markersize": 9, "markeredgewidth": 2, "linestyle": "none", "clip_on": False}
 """What a run looks like that did not reach the target."""
+
+
+_WIDTH = 26
+"""Letters that the name of a row may have on a line."""
 
 
 class Panel(NamedTuple):
@@ -53,8 +57,7 @@ def sweep_figure(sweep: Sweep) -> Figure:
     tested = "test_accuracy" if "test_accuracy" in table and sweep.plan.until.loss is None else "test_loss"
     with rc_context(STYLE):
         panels, layout = _panels(sweep.plan.until.target, tested), layout_of(sweep)
-        rows = len(layout.series) if layout.x is None else 0
-        figure = Figure(figsize=(13, 10 + max(0, rows - 7)), layout="constrained", dpi=100)
+        figure = Figure(figsize=(13, _height(layout)), layout="constrained", dpi=100)
         axes = list(figure.subplots(2, 2).flat)
         drawn = table[table["outcome"] != "failed"]
         for ax, panel in zip(axes, panels, strict=False):
@@ -70,6 +73,14 @@ def sweep_figure(sweep: Sweep) -> Figure:
     return figure
 
 
+def _height(layout: Layout) -> float:
+    """Inches that let the names of rows stand apart."""
+    if layout.x is not None:
+        return 10.0
+    lines = max(len(wrap(series.name, _WIDTH)) for series in layout.series) + 0.4
+    return max(10.0, 3.0 + 2 * 0.2 * lines * len(layout.series))
+
+
 def _panels(target: str, tested: str) -> tuple[Panel, Panel, Panel]:
     if target:
         return (
@@ -78,7 +89,7 @@ def _panels(target: str, tested: str) -> tuple[Panel, Panel, Panel]:
             Panel("bytes_to_target", f"Bytes on the wire to {target}", in_bytes),
         )
     return (
-        Panel(tested, f"{tested.removeprefix('test_').capitalize()} on the test set, at the end", _in_numbers),
+        Panel(tested, f"Test {tested.removeprefix('test_')} at the end", _in_numbers),
         Panel("seconds", "Training time", in_seconds),
         Panel("bytes", "Bytes on the wire", in_bytes),
     )
@@ -152,7 +163,7 @@ def _draw_rows(ax: Axes, table: pandas.DataFrame, layout: Layout, panel: Panel) 
             ax.plot([known.mean()] * 2, [series.number - 0.28, series.number + 0.28], color=series.colour, linewidth=4, solid_capstyle="butt")
         if panel.column.endswith("_to_target") and len(known) < len(values):
             ax.plot([0.98], [series.number], transform=ax.get_yaxis_transform(), color=series.colour, **_CROSS)
-    ax.set_yticks(range(len(layout.series)), [fill(series.name, 18) for series in layout.series])
+    ax.set_yticks(range(len(layout.series)), [fill(series.name, _WIDTH) for series in layout.series])
     ax.set_ylim(len(layout.series) - 0.5, -0.5)
     ax.grid(visible=False, axis="y")
     panel.unit(ax.xaxis)
@@ -166,7 +177,7 @@ def _draw_rows(ax: Axes, table: pandas.DataFrame, layout: Layout, panel: Panel) 
 def _draw_curves(ax: Axes, curves: pandas.DataFrame, layout: Layout, tested: str, sweep: Sweep) -> None:
     """Each run as a thin line, and the mean of a point's runs for as long as all of them went on."""
     what = tested.removeprefix("test_")
-    ax.set_title(f"Learning curves: {what} on the test set")
+    ax.set_title(f"Test {what} over time")
     if not len(curves):
         say(ax, "no run was made yet")
         return
@@ -221,9 +232,9 @@ def _tell_values(ax: Axes, layout: Layout) -> None:
 
 
 def _tell(figure: Figure, layout: Layout, table: pandas.DataFrame) -> None:
-    """What the colours are, and what is not drawn or not reached, below all panels."""
+    """What the colours are, where no rows tell it, and what is not drawn or not reached; below all panels."""
     handles: list[Any] = []
-    if len(layout.series) > 1:
+    if layout.x is not None and len(layout.series) > 1:
         handles += [Line2D([], [], color=s.colour, linestyle=s.dash, marker=s.marker, markersize=8, label=s.name) for s in layout.series]
     lost, failed = (int((table["outcome"] == outcome).sum()) for outcome in ("not reached", "failed"))
     if lost:
@@ -231,4 +242,5 @@ def _tell(figure: Figure, layout: Layout, table: pandas.DataFrame) -> None:
     if failed:
         handles.append(Line2D([], [], linestyle="none", label=f"failed, and not drawn: {failed} of {len(table)} runs"))
     if handles:
-        figure.legend(handles=handles, loc="outside lower center", ncols=min(4, len(handles)), handlelength=2.4)
+        columns = max(1, min(4, len(handles), 90 // max(len(str(handle.get_label())) for handle in handles)))
+        figure.legend(handles=handles, loc="outside lower center", ncols=columns, handlelength=2.4)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -11,6 +13,7 @@ from pslab.lab.palette import DASHES, MARKERS, SERIES
 if TYPE_CHECKING:
     import pandas
 
+    from pslab.lab.plan import Point
     from pslab.lab.sweep import Sweep
 
 Dash = Literal["-", "--", "-.", ":"]
@@ -57,9 +60,9 @@ class Layout:
     """How an experiment is laid out.
 
     Attributes:
-        x: the key along the axis: the one with the most numbers; None where there are only words.
+        x: the key along the axis: of those with numbers, that with the longest series; None where there are only words, or single points.
         values: the values of that key.
-        series: a series for each combination of the other keys; where there are only words, for each point.
+        series: a series for each combination of the other keys; where there is no ``x``, for each point.
     """
 
     x: str | None
@@ -72,15 +75,27 @@ def layout_of(sweep: Sweep) -> Layout:
     points = sweep.plan.points
     values = {key: list(dict.fromkeys(point[key].label for point in points)) for key in sweep.plan.keys}
     varied = [key for key, found in values.items() if len(found) > 1] or list(sweep.plan.keys[:1])
-    numeric = [key for key in varied if all(isinstance(v, int | float) and not isinstance(v, bool) for v in values[key]) and len(values[key]) > 1]
-    x = max(numeric, key=lambda key: len(values[key]), default=None)
+    numeric = [key for key in varied if all(isinstance(value, int | float) and not isinstance(value, bool) for value in values[key])]
+    x = max((key for key in numeric if _longest(points, varied, key) > 1), key=lambda key: _longest(points, varied, key), default=None)
     others = [key for key in varied if key != x]
     groups = dict.fromkeys(tuple((key, point[key].label) for key in others) for point in points)
-    series = tuple(Series(", ".join(spoken(key, label) for key, label in group), group, number) for number, group in enumerate(groups))
+    series = tuple(Series(name, group, number) for number, (name, group) in enumerate(zip(_names(list(groups)), groups, strict=True)))
     return Layout(x, () if x is None else tuple(sorted(map(float, values[x]))), series)
+
+
+def _names(groups: Sequence[tuple[tuple[str, Label], ...]]) -> list[str]:
+    """A name for each group of labels. What most of them have in common goes without saying, where their names still tell them apart."""
+    common = {part for part, times in Counter(part for group in groups for part in group).items() if 2 * times > len(groups)}
+    short, full = ([", ".join(spoken(*part) for part in group if part not in left_out) for group in groups] for left_out in (common, set()))
+    return short if len({name for name in short if name}) == len(groups) else full
+
+
+def _longest(points: Sequence[Point], keys: Sequence[str], x: str) -> int:
+    """How many values of ``x`` the longest series has, of points that differ in nothing else."""
+    return max(Counter(tuple(point[key].label for key in keys if key != x) for point in points).values())
 
 
 def spoken(key: str, label: Label) -> str:
     """A setting's value for people: words stand for themselves, numbers are told with the setting's name."""
-    alone = isinstance(label, str) and label not in ("none", "True", "False") and not label[:1].isdigit()
+    alone = isinstance(label, str) and label not in ("none", "True", "False") and any(map(str.isalpha, label))
     return str(label) if alone else f"{key.replace('_', ' ')} {label}"

@@ -16,7 +16,8 @@ from pslab.lab.plan import Plan, plan
 from pslab.lab.recipe import Recipe
 from pslab.lab.setup import KEYS
 from pslab.lab.until import Until
-from pslab.train.strategy import Async, Strategy, Sync
+from pslab.train.strategy import Strategy
+from pslab.train.updates import Async, Sync
 from tests.lab.sweeps import DIGITS, NOW, TARGET, filled
 
 

@@ -11,7 +11,8 @@ import pytest
 import pslab
 from pslab.errors import UsageError
 from pslab.lab.until import Until
-from pslab.train.strategy import Async, Strategy, Sync
+from pslab.train.strategy import Strategy
+from pslab.train.updates import Async, Sync
 from tests.lab.sweeps import ALL_FAILED, NOW, TARGET, filled, one
 
 GRID = {"batch_size": [16, 64], "update": [Sync(), Async()]}

@@ -10,7 +10,9 @@ import pytest
 from pslab.lab.sweep import Sweep
 from pslab.lab.sweep_series import layout_of, spoken
 from pslab.lab.until import Until
-from pslab.train.strategy import ALL_MODES, Async, Strategy, Sync
+from pslab.train.commits import Differences, Elastic
+from pslab.train.strategy import ALL_MODES, Strategy
+from pslab.train.updates import SSP, Async, KAsync, Sync
 from tests.lab.sweeps import ALL_FAILED, NOW, filled
 from tests.lab.test_figures import words_that_meet
 
@@ -49,7 +51,7 @@ def test_powers_are_evenly_apart_and_ticks_are_the_values() -> None:
 def test_words_are_rows_with_a_dot_per_run_and_a_bar_at_the_mean() -> None:
     sweep = filled(WORDS)
     ax = sweep.plot().axes[0]
-    assert [t.get_text() for t in ax.get_yticklabels()] == ["between-graph,\nsync", "between-graph,\nasync", "in-graph, sync", "in-graph, async"]
+    assert [t.get_text() for t in ax.get_yticklabels()] == ["between-graph, sync", "between-graph, async", "in-graph, sync", "in-graph, async"]
     dots, bars = ax.lines[::2], ax.lines[1::2]
     for (row, point), dot, bar in zip(enumerate(sweep.plan.points), dots, bars, strict=True):
         mine = sweep.table[(sweep.table["replication"] == point["replication"].label) & (sweep.table["update"] == point["update"].label)]
@@ -71,7 +73,7 @@ def test_learning_curves_are_those_of_the_runs() -> None:
 def test_without_a_target_what_was_reached_is_drawn() -> None:
     sweep = filled({"learning_rate": [0.01, 0.1, 1.0]}, Until(steps=100))
     reached, time, *_ = sweep.plot().axes
-    assert reached.get_title(loc="left") == "Accuracy on the test set, at the end"
+    assert reached.get_title(loc="left") == "Test accuracy at the end"
     np.testing.assert_allclose(reached.lines[1].get_ydata(), sweep.table.groupby("learning_rate")["test_accuracy"].mean())
     assert time.get_title(loc="left") == "Training time"
 
@@ -79,7 +81,7 @@ def test_without_a_target_what_was_reached_is_drawn() -> None:
 def test_a_loss_as_target_draws_losses() -> None:
     figure = filled(LINES, Until(loss=0.5, steps=100)).plot()
     assert figure.axes[0].get_title(loc="left") == "Training time to loss 0.5"
-    assert figure.axes[3].get_title(loc="left") == "Learning curves: loss on the test set"
+    assert figure.axes[3].get_title(loc="left") == "Test loss over time"
 
 
 def test_runs_that_did_not_reach_it_are_crosses_above_all_that_is_drawn() -> None:
@@ -112,6 +114,21 @@ def test_the_key_with_the_most_numbers_is_along_the_axis() -> None:
     assert layout_of(filled({"batch_size": [8]}, seeds=1)).x is None
 
 
+def test_hand_picked_points_of_which_none_differ_in_a_number_alone_are_rows() -> None:
+    assert layout_of(filled(RULES, seeds=1, now=MANY)).x is None
+    layout = layout_of(filled([{"ps": 1, "batch_size": 8}, {"ps": 1, "batch_size": 16}, {"ps": 2, "batch_size": 32}], seeds=1))
+    assert (layout.x, layout.values, [series.name for series in layout.series]) == ("batch_size", (8, 16, 32), ["ps 1", "ps 2"])
+
+
+def test_what_most_have_in_common_goes_without_saying() -> None:
+    names = [series.name for series in layout_of(filled(RULES, seeds=1, now=dataclasses.replace(NOW, workers=4))).series]
+    assert names[0] == "sync"
+    assert names[2] == "2-async"
+    assert names[-2:] == ["async, elastic, α 0.3, commit every 4", "async, differences, outer rate 0.7, outer momentum 0.9, commit every 16"]
+    three = [{"batch_size": 8, "ps": 1}, {"batch_size": 8, "ps": 2}, {"batch_size": 16, "ps": 1}]
+    assert [series.name for series in layout_of(filled(three, seeds=1)).series] == ["ps 1", "ps 2"]
+
+
 def test_numbers_are_told_with_their_setting() -> None:
     assert [spoken("batch_size", 8), spoken("update", "sync"), spoken("hidden", "64-32"), spoken("compression", "none")] == [
         *("batch size 8", "sync", "hidden 64-32", "compression none")
@@ -119,6 +136,10 @@ def test_numbers_are_told_with_their_setting() -> None:
 
 
 MODES = [{"replication": mode.replication, "update": mode.update} for mode in ALL_MODES]
+RULES = [
+    *({"update": update} for update in (Sync(), Sync(backup=1), KAsync(2), Async(), SSP(staleness=3), Async(by_staleness=True), Async(lock=False))),
+    *({"update": Async(compensation=0.04)}, {"commit": Elastic(0.3), "commit_every": 4}, {"commit": Differences(0.7, 0.9), "commit_every": 16}),
+]
 MANY = dataclasses.replace(NOW, workers=4, strategy=Strategy(update=Sync(backup=1)))
 
 
@@ -131,10 +152,17 @@ MANY = dataclasses.replace(NOW, workers=4, strategy=Strategy(update=Sync(backup=
         ({"batch_size": [1, 2, 4, 8, 16, 32], "optimizer": ["sgd", "adam", "momentum"], "workers": [3, 4]}, Until(accuracy=0.9, steps=200)),
         ({"replication": ["between-graph"], "update": [Sync(), Sync(backup=1), Async()], "optimizer": ["sgd", "adam", "rmsprop"]}, Until(loss=0.4)),
         ({"update": [Async()]}, Until(steps=50)),
+        (RULES, Until(accuracy=0.9, steps=200)),
     ],
 )
-def test_no_words_meet(grid, until) -> None:
-    assert words_that_meet(filled(grid, until, seeds=2, now=MANY, failing=(1,)).plot()) == []
+def test_no_words_meet_or_leave_the_page(grid, until) -> None:
+    figure = filled(grid, until, seeds=2, now=MANY, failing=(1,)).plot()
+    assert words_that_meet(figure) == []
+    legends = [*figure.legends, *(legend for ax in figure.axes if (legend := ax.get_legend()) is not None)]
+    for legend in legends:
+        box = legend.get_window_extent()
+        assert figure.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1
+        assert not any(box.overlaps(ax.get_window_extent()) for ax in figure.axes)
 
 
 def test_a_picture_is_written(tmp_path) -> None:

@@ -11,7 +11,7 @@ import pslab
 from pslab.errors import DataLossError, InvalidArgumentError, NotFoundError, UsageError
 from pslab.lab.sweep_store import CURVES, RUNS, SETTINGS, found
 from pslab.lab.until import Until
-from pslab.train.strategy import Async, Sync
+from pslab.train.updates import Async, Sync
 from tests.lab.sweeps import ALL_FAILED, filled
 
 GRID = {"batch_size": [16, 64], "update": [Sync(), Async()]}
