@@ -43,7 +43,8 @@ def test_other_programs_can_read_it(tmp_path) -> None:
     table = pandas.read_parquet(tmp_path / RUNS)
     assert table["seconds_to_target"].tolist() == pytest.approx(sweep.table["seconds_to_target"].tolist(), nan_ok=True)
     settings = json.loads((tmp_path / SETTINGS).read_text())
-    assert settings["points"][0]["update"] == {"label": "sync", "detail": {"type": "Sync", "backup": 0}}
+    update = settings["points"][0]["update"]
+    assert (update["label"], update["detail"]["type"], update["detail"]["backup"]) == ("sync", "Sync", 0)
     assert settings["fixed"]["until"]["detail"]["accuracy"] == 0.95
 
 
