@@ -20,6 +20,7 @@ from pslab.sync.ops import (
     token_enqueue,
 )
 from pslab.train.divergence import squared_distances
+from pslab.train.exchange import Exchange, exchange
 from pslab.train.job import Job
 from pslab.train.replica import PS_0, Replica, build_replica
 from pslab.train.staleness import staleness
@@ -39,6 +40,7 @@ class ReplicaGraph:
         paused_ns: for how long, in all, updates stood still on purpose.
         distances: squared distances of the replica's parameters from those on the ps, just before the update.
         pushes: further ops of a step, which hand gradients in.
+        begin: to run once, before the first step.
         pull: what a replica reads before its first step: the global step, the time paused, the parameters.
         granted: whether the next update is claimed already; None where the replica makes no updates itself.
         claim: waits until the next update is claimed; None likewise.
@@ -52,6 +54,7 @@ class ReplicaGraph:
     paused_ns: Tensor
     distances: Sequence[Tensor]
     pushes: Sequence[Operation]
+    begin: Sequence[Operation]
     pull: Sequence[Tensor]
     granted: Tensor | None
     claim: Tensor | None
@@ -67,7 +70,7 @@ def async_replica(job: Job, worker: int) -> ReplicaGraph:
     arrival = _arrive(job, worker)
     replica, stale, before = arrival.replica, arrival.staleness, arrival.before
     with replica.on_worker():
-        updates = replica.optimizer.update(zip(replica.gradients, replica.variables, strict=True))
+        updates = replica.optimizer.update(zip(arrival.exchange.arrived, replica.variables, strict=True))
         for update, old, variable in zip(updates, before, replica.variables, strict=True):
             update.op.add_control_input(old.op)
             if variable.device == replica.global_step.device:
@@ -76,7 +79,8 @@ def async_replica(job: Job, worker: int) -> ReplicaGraph:
         with replica.graph.device(PS_0), replica.graph.control_dependencies([next_step]):
             granted, paused = try_claim(job.epoch_id), paused_time()
         pull, waiting = _pull(replica), _claim(replica, job.epoch_id)
-    return ReplicaGraph(replica, arrival.read_step, stale, next_step, updates, paused, arrival.distances, (), pull, granted, waiting)
+    begin = arrival.exchange.begin
+    return ReplicaGraph(replica, arrival.read_step, stale, next_step, updates, paused, arrival.distances, (), begin, pull, granted, waiting)
 
 
 def sync_replica(job: Job, worker: int) -> ReplicaGraph:
@@ -85,7 +89,7 @@ def sync_replica(job: Job, worker: int) -> ReplicaGraph:
     replica, stale, before = arrival.replica, arrival.staleness, arrival.before
     with replica.on_worker():
         handed_in: list[Operation] = []
-        for gradient, variable, old in zip(replica.gradients, replica.variables, before, strict=True):
+        for gradient, variable, old in zip(arrival.exchange.arrived, replica.variables, before, strict=True):
             with replica.graph.colocate_with(variable.op):
                 op = accumulator_apply_gradient(_accumulator(job, variable), gradient, arrival.sent_step, worker)
             op.add_control_input(old.op)
@@ -97,7 +101,8 @@ def sync_replica(job: Job, worker: int) -> ReplicaGraph:
                 paused = paused_time()
         after = _read_after(replica.variables, [token.op])
         pull = _pull(replica)
-    return ReplicaGraph(replica, arrival.read_step, stale, token, after, paused, arrival.distances, handed_in, pull, None, None)
+    begin = arrival.exchange.begin
+    return ReplicaGraph(replica, arrival.read_step, stale, token, after, paused, arrival.distances, handed_in, begin, pull, None, None)
 
 
 @dataclass(frozen=True)
@@ -159,6 +164,7 @@ class _Arrival:
     """A replica whose gradients have come to the ps, and what can be known there before anything is done with them."""
 
     replica: Replica
+    exchange: Exchange
     read_step: Tensor
     sent_step: Tensor
     staleness: Tensor
@@ -173,8 +179,10 @@ def _arrive(job: Job, worker: int) -> _Arrival:
         sent_step = identity(read_step)  # as one more tensor that travels with the gradients
         stale = staleness(replica.global_step, sent_step)
         before = _read_after(replica.variables, [g.op for g in replica.gradients])
+        sent = exchange(job, worker, replica.gradients, replica.variables)
+        sent.precede([stale.op, *(old.op for old in before)])
         distances = squared_distances(replica.reads, before)
-    return _Arrival(replica, read_step, sent_step, stale, before, distances)
+    return _Arrival(replica, sent, read_step, sent_step, stale, before, distances)
 
 
 def _read_after(variables: Sequence[Variable], ops: Sequence[Operation]) -> list[Tensor]:

@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 
 from pslab.graph.clone import clone
 from pslab.graph.gradients import gradients
+from pslab.graph.operation import Operation
 from pslab.graph.ops.math import add_n, divide
 from pslab.graph.ops.sources import identity
 from pslab.graph.tensor import Tensor
 from pslab.sync.claim_ops import claim, try_claim
 from pslab.train.divergence import squared_distances
+from pslab.train.exchange import Exchange, exchange
 from pslab.train.job import Job
 from pslab.train.model import Tower
 from pslab.train.reading import source_of
@@ -30,6 +32,7 @@ class TowersStep:
         next_step: the global step after the update.
         distances: squared distances of the towers' parameters from those on the ps, just before the update.
         granted: whether the next update is claimed already.
+        begin: to run once, before the first step.
     """
 
     workers: Sequence[int]
@@ -38,6 +41,7 @@ class TowersStep:
     next_step: Tensor
     distances: Sequence[Tensor]
     granted: Tensor
+    begin: Sequence[Operation]
 
     @property
     def feeds(self) -> list[Tensor]:
@@ -65,11 +69,12 @@ def sync_towers(job: Job) -> TowersGraph:
     first = build_replica(job, 0)
     replicas = [first, *(_tower(job, first, worker) for worker in range(1, job.workers))]
     with first.graph.as_default():
+        exchanges = [_exchange(job, r) for r in replicas]
         means = []
-        for variable, parts in zip(first.variables, zip(*(r.gradients for r in replicas), strict=True), strict=True):
+        for variable, parts in zip(first.variables, zip(*(e.arrived for e in exchanges), strict=True), strict=True):
             with first.graph.colocate_with(variable.op):
                 means.append(divide(add_n(parts), float(job.workers)) if job.workers > 1 else identity(parts[0]))
-        step = _step(job, first, replicas, means)
+        step = _step(job, first, replicas, exchanges, means)
     return TowersGraph(first, [step], _claim(job, first))
 
 
@@ -78,7 +83,8 @@ def async_towers(job: Job) -> TowersGraph:
     first = build_replica(job, 0)
     replicas = [first, *(_tower(job, first, worker) for worker in range(1, job.workers))]
     with first.graph.as_default():
-        steps = [_step(job, first, [replica], replica.gradients) for replica in replicas]
+        exchanges = [_exchange(job, r) for r in replicas]
+        steps = [_step(job, first, [replica], [sent], sent.arrived) for replica, sent in zip(replicas, exchanges, strict=True)]
     return TowersGraph(first, steps, _claim(job, first))
 
 
@@ -95,7 +101,11 @@ def _tower(job: Job, first: Replica, worker: int) -> Replica:
         return replace(first, worker=worker, tower=copy, gradients=guarded(loss, found, worker))
 
 
-def _step(job: Job, first: Replica, replicas: Sequence[Replica], applied: Sequence[Tensor]) -> TowersStep:
+def _exchange(job: Job, replica: Replica) -> Exchange:
+    return exchange(job, replica.worker, replica.gradients, replica.variables)
+
+
+def _step(job: Job, first: Replica, replicas: Sequence[Replica], exchanges: Sequence[Exchange], applied: Sequence[Tensor]) -> TowersStep:
     """One update of ``applied``, and what is to be known about it."""
     graph = first.graph
     arrived = [g.op for r in replicas for g in r.gradients]
@@ -105,6 +115,8 @@ def _step(job: Job, first: Replica, replicas: Sequence[Replica], applied: Sequen
             stale = staleness(first.global_step, read_step)
     with graph.control_dependencies(arrived):
         before = [v.read_value() for v in first.variables]
+    for sent in exchanges:
+        sent.precede([stale.op, *(old.op for old in before)])
     updates = first.optimizer.update(zip(applied, first.variables, strict=True))
     for update, old in zip(updates, before, strict=True):
         update.op.add_control_input(old.op)
@@ -115,7 +127,8 @@ def _step(job: Job, first: Replica, replicas: Sequence[Replica], applied: Sequen
     for read, old, variable in zip(first.reads, before, first.variables, strict=True):
         with graph.colocate_with(variable.op):
             distances.extend(squared_distances([read], [old]))
-    return TowersStep([r.worker for r in replicas], [r.tower for r in replicas], stale, next_step, distances, granted)
+    begin = [op for sent in exchanges for op in sent.begin]
+    return TowersStep([r.worker for r in replicas], [r.tower for r in replicas], stale, next_step, distances, granted, begin)
 
 
 def _claim(job: Job, first: Replica) -> Tensor:

@@ -22,7 +22,7 @@ from pslab.sync.claim_ops import claims_of
 from pslab.sync.ops import ACCUMULATORS, QUEUES
 from pslab.trace.recorder import Fetched, Recorder
 from pslab.trace.records import step_dtype
-from pslab.train import between_graph, in_graph
+from pslab.train import between_graph, exchange, in_graph
 from pslab.train.job import CHIEF, CLIENT, Job
 from pslab.train.loop import Loop, LoopStatus
 from pslab.train.model_session import ModelSession
@@ -246,7 +246,7 @@ class TaskService:
         for resources in (QUEUES + kept, READERS + read, INPUT_QUEUES + read):
             task.drop_resources(resources)
         with task.monitor:
-            for name in [n for n in task.variables if n.startswith(read)]:
+            for name in [n for n in task.variables if n.startswith((read, exchange.resources_of(epoch_id)))]:
                 task.variables.discard(name)
         return sum(accumulator.pending() for accumulator in task.drop_resources(ACCUMULATORS + kept))
 

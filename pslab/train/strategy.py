@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from pslab.errors import UsageError
+from pslab.train.compression import Compression
 
 
 class Replication(StrEnum):
@@ -53,15 +54,19 @@ class Strategy:
     Attributes:
         replication: who builds the graph.
         update: when gradients are applied.
+        compression: how they are sent in fewer bytes; None sends them as they are.
     """
 
     replication: Replication = Replication.BETWEEN_GRAPH
     update: Update = field(default_factory=Async)
+    compression: Compression | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "replication", _replication(self.replication))
         if not isinstance(self.update, Sync | Async):
             raise UsageError(f"update must be pslab.Sync() or pslab.Async(), found {self.update!r}")
+        if not isinstance(self.compression, Compression | None):
+            raise UsageError(f"compression must be None or such as pslab.TopK(0.01), found {self.compression!r}")
         if self.replication is Replication.IN_GRAPH and isinstance(self.update, Sync) and self.update.backup:
             raise UsageError(
                 "in-graph replication has no backup workers: its one step waits for every tower",
@@ -78,7 +83,8 @@ class Strategy:
             raise UsageError(f"Sync(backup={self.update.backup}) leaves no gradient to wait for with {workers} workers", "use fewer backups")
 
     def __str__(self) -> str:
-        return f"{self.replication} {self.update}"
+        mode = f"{self.replication} {self.update}"
+        return mode if self.compression is None else f"{mode}, {self.compression}"
 
 
 def _replication(value: str) -> Replication:

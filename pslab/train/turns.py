@@ -103,6 +103,7 @@ class ReplicaTurn:
         self._fetched = len(fetches)
         self._claim = None if graph.claim is None else session.prepare([graph.claim], [])
         self._observer = Observer(perf_counter())
+        session.prepare(list(graph.begin), []).run(())
         read_step, paused, *self._held = session.prepare(graph.pull, []).run(()).values
         self._read_step, self._paused_ns = np.asarray(read_step), int(paused)
 
@@ -176,6 +177,7 @@ class TowersTurn:
         self._claim: Step = session.prepare([graph.claim], [])
         self._fetched = len(fetches)
         self._observer = Observer(perf_counter())
+        session.prepare(list(step.begin), []).run(())
         self._paused = 0
 
     def claim(self) -> None:
