@@ -84,11 +84,12 @@ class Int8(Compression):
 
     def encode(self, x: Tensor, seed: int) -> list[Tensor]:
         """Levels and a scale."""
-        return [*quantize_int8(x)]
+        return list(quantize_int8(x))
 
     def decode(self, encoded: Sequence[Tensor], like: Tensor) -> Tensor:
         """Levels times the scale."""
-        return dequantize_int8(*encoded)
+        levels, scale = encoded
+        return dequantize_int8(levels, scale)
 
     def __str__(self) -> str:
         return f"{self.name}, error feedback" if self.error_feedback else self.name
@@ -118,7 +119,8 @@ class TopK(Compression):
 
     def decode(self, encoded: Sequence[Tensor], like: Tensor) -> Tensor:
         """The values at their indices, and zeros."""
-        return densify(*encoded, like.shape.as_tuple())
+        indices, values = encoded
+        return densify(indices, values, like.shape.as_tuple())
 
     def __str__(self) -> str:
         return _said(self, self.keep)
@@ -174,11 +176,12 @@ class OneBit(Compression):
 
     def encode(self, x: Tensor, seed: int) -> list[Tensor]:
         """Signs and means."""
-        return [*pack_signs(x)]
+        return list(pack_signs(x))
 
     def decode(self, encoded: Sequence[Tensor], like: Tensor) -> Tensor:
         """The mean that each sign stands for."""
-        return unpack_signs(*encoded, like.shape.as_tuple())
+        bits, means = encoded
+        return unpack_signs(bits, means, like.shape.as_tuple())
 
     def __str__(self) -> str:
         return _said(self)
@@ -216,4 +219,6 @@ def _require_bool(compression: Compression) -> None:
 
 def _require_share(keep: float, compression: Compression) -> None:
     if isinstance(keep, bool) or not isinstance(keep, int | float) or not 0 < keep <= 1:
-        raise UsageError(f"{type(compression).__name__}(keep=…) must be a number above 0 and at most 1, found {keep!r}", "0.01 keeps one element of a hundred")
+        raise UsageError(
+            f"{type(compression).__name__}(keep=…) must be a number above 0 and at most 1, found {keep!r}", "0.01 keeps one element of a hundred"
+        )

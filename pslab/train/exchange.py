@@ -68,7 +68,9 @@ def exchange(job: Job, worker: int, contributions: Sequence[Tensor], variables: 
         residual = _residual(job, worker, variable) if compression.error_feedback else None
         with graph.device(worker_device(worker)), graph.name_scope(f"compressed_{worker}/{variable.op.name}"):
             whole = contribution if residual is None else add(contribution, residual)
-            whole = check_numerics(whole, f"what worker:{worker} contributes to {variable.op.name}")  # what is not finite would stay in the residual for ever
+            whole = check_numerics(
+                whole, f"what worker:{worker} contributes to {variable.op.name}"
+            )  # what is not finite would stay in the residual for ever
             code = compression.encode(whole, worker * len(variables) + number)
             kept = [] if residual is None else [_keep_rest(compression, residual, whole, code)]
         with graph.colocate_with(variable.op), graph.control_dependencies(kept), graph.name_scope(f"decoded_{worker}/{variable.op.name}"):
