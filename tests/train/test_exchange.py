@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -11,10 +13,14 @@ import pslab as tf
 from pslab.data.datasets import Dataset, load
 from pslab.errors import UsageError
 from pslab.graph.graph import Graph
+from pslab.graph.memory import step_memory
 from pslab.graph.ops.sources import placeholder
+from pslab.graph.partition import partition, prune
+from pslab.graph.placement import place
 from pslab.graph.variables import Variable
+from pslab.runtime.driver import drive
 from pslab.runtime.task import Task
-from pslab.testing.one_task import run
+from pslab.testing.one_task import NoLink, program, run
 from pslab.train.compression import Compression, Float16, Int8, OneBit, RandomK, TopK
 from pslab.train.exchange import exchange
 from pslab.train.model import Model
@@ -181,6 +187,33 @@ def test_decoding_does_not_part_the_staleness_from_the_update(mode):
             assert state[state.index(True) :] == [True] * sum(state), types
             return
     raise AssertionError("no staleness on the first ps")
+
+
+@pytest.mark.parametrize(
+    "compression", [Float16(), Int8(), Int8(True), TopK(), TopK(0.5), TopK(error_feedback=False), RandomK(), RandomK(0.5), OneBit()], ids=str
+)
+def test_the_estimate_of_its_memory_comes_near_what_it_takes(compression):
+    size = 200_000
+    alone, gradient = Alone(compression, (size,)), np.random.default_rng(0).normal(size=size).astype("f")
+    fetches, feeds = list(alone.sent.arrived), [alone.gradient]
+    operations = prune([t.op for t in fetches], feeds)
+    placed = place(operations, master="localhost:0", tasks=["localhost:0"], devices=lambda _: ("CPU:0",))
+    plan = partition(operations, placed, master="localhost:0", fetches=fetches, feeds=feeds)
+    found = step_memory(plan, alone.graph, feeds, 1)["localhost:0"]
+    compiled = program(alone.task, fetches, feeds)
+    drive(compiled, [gradient], NoLink(), alone.task.monitor)
+    tracemalloc.start()
+    try:
+        drive(compiled, [gradient], NoLink(), alone.task.monitor)
+        gc.collect()
+        before, _ = tracemalloc.get_traced_memory()
+        tracemalloc.reset_peak()
+        drive(compiled, [gradient], NoLink(), alone.task.monitor)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert found.variables == (4 * size if compression.error_feedback else 0)
+    assert found.working == pytest.approx(peak - before, rel=0.2)
 
 
 # Training

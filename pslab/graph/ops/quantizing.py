@@ -117,7 +117,7 @@ register(
     kernel=_unpack,
     gradient=not_differentiable,
     flops=infer.elements,
-    scratch=lambda op: 9 * infer.elements(op),  # a bit in a byte each, and as an index
+    scratch=infer.elements,  # a byte for each bit
 )
 
 

@@ -41,13 +41,18 @@ def _top(xp: Any, x: Any, *, share: float) -> Any:
     return xp.sort(xp.concatenate([greater, equal])).astype("int32")
 
 
+def _top_bytes(width: int, size: int, count: int) -> int:
+    """Magnitudes, and beside them first the same parted, and truth values; then int64 indices, put together and sorted."""
+    return width * size + max((width + 1) * size, 24 * count)
+
+
 register(
     "TopIndices",
     infer=infer.floating(_infer_top),
     kernel=_top,
     gradient=not_differentiable,
     flops=lambda op: 3 * infer.elements_in(op),
-    scratch=lambda op: (2 * op.inputs[0].dtype.size + 1) * infer.elements_in(op),  # magnitudes, parted, and truth values
+    scratch=lambda op: _top_bytes(op.inputs[0].dtype.size, infer.elements_in(op), infer.elements(op)),
 )
 
 
@@ -77,7 +82,7 @@ register(
     kernel=_random,
     gradient=not_differentiable,
     flops=lambda op: op.attrs["size"],
-    scratch=lambda op: 16 * op.attrs["size"],  # keys and their order
+    scratch=lambda op: 16 * op.attrs["size"] + 8 * infer.elements(op),  # keys, their order, and the int64 indices
 )
 
 
