@@ -95,6 +95,7 @@ _MODULES = {
     "pslab.lab.magics": "load_ipython_extension unload_ipython_extension",
     "pslab.sync.conditional_accumulator": "ConditionalAccumulator",
     "tensorboardX.proto.summary_pb2": "Summary",
+    "pslab.train.compression": "Float16 Int8 OneBit RandomK TopK",
     "pslab.train.strategy": "Async Replication Strategy Sync",
 }
 

@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import EllipsisType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from pslab.lab.memory import MemoryEstimate, Room, check_training, chunk_that_fi
 from pslab.lab.recipe import Recipe
 from pslab.lab.status import LabStatus
 from pslab.lab.tables import metrics_table
+from pslab.train.compression import Compression
 from pslab.train.job import CHIEF, CLIENT, Job
 from pslab.train.model import Build, Model
 from pslab.train.model_session import CHUNK
@@ -155,8 +157,15 @@ class Lab:
             self._recipe, self._model = recipe, model
         return model
 
-    def mode(self, strategy: Strategy | None = None, *, replication: str | None = None, update: Update | None = None) -> Strategy:
-        """Choose how the replicas work together; also while they train, from the next step on. What is not given stays.
+    def mode(
+        self,
+        strategy: Strategy | None = None,
+        *,
+        replication: str | None = None,
+        update: Update | None = None,
+        compression: Compression | EllipsisType | None = ...,
+    ) -> Strategy:
+        """Choose how the replicas work together; also while they train, from the next step on. What is not given stays; ``compression=None`` takes it away.
 
         Raises:
             UsageError: there is no such mode, or it does not fit the cluster; the one before stays.
@@ -165,6 +174,7 @@ class Lab:
             wanted = strategy or Strategy(
                 self._strategy.replication if replication is None else replication,  # type: ignore[arg-type]
                 self._strategy.update if update is None else update,
+                self._strategy.compression if isinstance(compression, EllipsisType) else compression,
             )
             if self.cluster.running:
                 wanted.check(self.cluster.workers)

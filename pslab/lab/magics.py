@@ -20,6 +20,7 @@ from pslab.lab.parser import parse
 from pslab.lab.programs import run_words
 from pslab.lab.progress import ProgressLine
 from pslab.lab.status import LabStatus
+from pslab.train.compression import by_name
 from pslab.train.models import NAMES
 from pslab.train.strategy import Async, Sync
 
@@ -112,7 +113,7 @@ class PslabMagics(Magics):
         if options.backup is not None and options.update != "sync":
             raise UsageError("--backup is said together with --update sync", f"%pslab mode --update sync --backup {options.backup}")
         update = {"sync": Sync(options.backup or 0), "async": Async(), None: None}[options.update]
-        return Shown(f"mode: {self.lab.mode(replication=options.replication, update=update)}")
+        return Shown(f"mode: {self.lab.mode(replication=options.replication, update=update, compression=_compression(options))}")
 
     def _train(self, options: argparse.Namespace) -> Shown:
         status = self.lab.train(options.steps)
@@ -199,6 +200,17 @@ _VERBS: dict[str, Callable[[PslabMagics, argparse.Namespace], Any]] = {
     "run": PslabMagics._run,
     "on": PslabMagics._on,
 }
+
+
+def _compression(options: argparse.Namespace) -> Any:
+    """The compression that a line asks for: None for none, ``...`` where it does not say."""
+    details = {"keep": options.keep, "error_feedback": options.error_feedback}
+    if options.compression in (None, "none"):
+        for name, value in details.items():
+            if value is not None:
+                raise UsageError(f"--{name.replace('_', '-')} is said together with --compression", "%pslab mode --compression top-k --keep 0.01")
+        return ... if options.compression is None else None
+    return by_name(options.compression, **details)
 
 
 def _png(figure: Any) -> bytes:

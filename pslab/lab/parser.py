@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from pslab.errors import UsageError
+from pslab.train.compression import COMPRESSIONS
 from pslab.train.model import OPTIMIZERS
 from pslab.train.reading import Reading
 from pslab.train.strategy import Replication
@@ -125,6 +126,13 @@ def build_parser() -> Parser:
     mode.add_argument("--replication", choices=[str(r) for r in Replication], help="who builds the graph: each worker, or one client")
     mode.add_argument("--update", choices=["sync", "async"], help="when gradients are applied")
     mode.add_argument("--backup", type=natural, metavar="N", help="sync: how many of the slowest workers to do without (0)")
+    mode.add_argument("--compression", choices=["none", *COMPRESSIONS], help="how gradients are sent in fewer bytes")
+    mode.add_argument("--keep", type=positive, metavar="F", help="top-k, random-k: which share of the elements is sent (0.01)")
+    mode.add_argument(
+        "--error-feedback",
+        action=argparse.BooleanOptionalAction,
+        help="whether workers keep what was not sent for the next time (but for int8 and float16, they do)",
+    )
     train = verbs.add_parser("train", help="make updates, in the background")
     train.add_argument("--steps", type=count, metavar="N", default=500, help="how many (500)")
     train.add_argument("--wait", action="store_true", help="come back when they are made")
