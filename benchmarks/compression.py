@@ -114,7 +114,7 @@ def draw(courses: dict[str, Course]) -> Figure:
         by_bytes.xaxis.set_major_locator(LogLocator())
         for ax in (by_steps, by_bytes):
             ax.axhline(WANTED, color=GREY, linewidth=1, linestyle=(0, (4, 3)))
-        by_steps.text(1, WANTED + 0.01, f"{WANTED:.0%}", transform=by_steps.get_yaxis_transform(), ha="right", va="bottom", color=GREY, fontsize=11)
+        by_bytes.text(0.01, WANTED + 0.01, f"{WANTED:.0%}", transform=by_bytes.get_yaxis_transform(), ha="left", va="bottom", color=GREY, fontsize=11)
         handles, labels = by_steps.get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=4, handlelength=2.2)
         return figure
