@@ -22,7 +22,8 @@ from pslab.lab.chart import STYLE, in_bytes
 from pslab.lab.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILION
 from pslab.trace.summary import summarise
 from pslab.train.compression import Compression, Float16, Int8, OneBit, RandomK, TopK
-from pslab.train.strategy import Strategy, Sync
+from pslab.train.strategy import Strategy
+from pslab.train.updates import Sync
 
 EVERY = 10
 """Updates between two tests."""

@@ -16,13 +16,12 @@ from pslab.errors import AbortedError, DeadlineExceededError, NotFoundError, Usa
 from pslab.lab.completion import pslab_matcher
 from pslab.lab.display import Shown, show_cluster, show_figures, show_predictions, show_status
 from pslab.lab.lab import Lab
+from pslab.lab.mode_words import mode_fields
 from pslab.lab.parser import parse
 from pslab.lab.programs import run_words
 from pslab.lab.progress import ProgressLine
 from pslab.lab.status import LabStatus
-from pslab.train.compression import by_name
 from pslab.train.models import NAMES
-from pslab.train.strategy import Async, Sync
 
 NAME = "lab"
 """The variable that a notebook finds its lab under."""
@@ -110,10 +109,7 @@ class PslabMagics(Magics):
         return Shown(f"model {model.name}, {model.optimizer} with learning rate {model.learning_rate:g}")
 
     def _mode(self, options: argparse.Namespace) -> Shown:
-        if options.backup is not None and options.update != "sync":
-            raise UsageError("--backup is said together with --update sync", f"%pslab mode --update sync --backup {options.backup}")
-        update = {"sync": Sync(options.backup or 0), "async": Async(), None: None}[options.update]
-        return Shown(f"mode: {self.lab.mode(replication=options.replication, update=update, compression=_compression(options))}")
+        return Shown(f"mode: {self.lab.mode(**mode_fields(options, self.lab.strategy))}")
 
     def _train(self, options: argparse.Namespace) -> Shown:
         status = self.lab.train(options.steps)
@@ -200,17 +196,6 @@ _VERBS: dict[str, Callable[[PslabMagics, argparse.Namespace], Any]] = {
     "run": PslabMagics._run,
     "on": PslabMagics._on,
 }
-
-
-def _compression(options: argparse.Namespace) -> Any:
-    """The compression that a line asks for: None for none, ``...`` where it does not say."""
-    details = {"keep": options.keep, "error_feedback": options.error_feedback}
-    if options.compression in (None, "none"):
-        for name, value in details.items():
-            if value is not None:
-                raise UsageError(f"--{name.replace('_', '-')} is said together with --compression", "%pslab mode --compression top-k --keep 0.01")
-        return ... if options.compression is None else None
-    return by_name(options.compression, **details)
 
 
 def _png(figure: Any) -> bytes:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import ClassVar
 
 from pslab.errors import UsageError
 from pslab.graph.dtypes import float16, int32
@@ -31,10 +31,16 @@ class Compression(ABC):
     Attributes:
         name: how it is said in a line of ``%pslab``.
         error_feedback: whether what was not sent is kept for the next time.
+        close: whether each element that is made is near the one that was sent, so that parameters may be sent, too, and not only what changes them.
     """
 
     name: ClassVar[str]
     error_feedback: bool
+
+    @property
+    def close(self) -> bool:
+        """See above."""
+        return isinstance(self, Float16 | Int8) and not self.error_feedback
 
     @abstractmethod
     def encode(self, x: Tensor, seed: int) -> list[Tensor]:
@@ -145,7 +151,8 @@ class RandomK(Compression):
 
     def encode(self, x: Tensor, seed: int) -> list[Tensor]:
         """The seed of this step, and values."""
-        drawn = random_uniform([], 0, 2**31 - 1, int32, seed)
+        with x.graph.control_dependencies([x.op]):  # so that it travels in the same message
+            drawn = random_uniform([], 0, 2**31 - 1, int32, seed)
         return [drawn, gather(reshape(x, [-1]), self._indices(drawn, x))]
 
     def decode(self, encoded: Sequence[Tensor], like: Tensor) -> Tensor:
@@ -189,22 +196,6 @@ class OneBit(Compression):
 
 COMPRESSIONS: dict[str, type[Compression]] = {kind.name: kind for kind in (Float16, Int8, TopK, RandomK, OneBit)}
 """The ways to compress, by name."""
-
-
-def by_name(name: str, **options: Any) -> Compression:
-    """The compression of a name; options that are None are left to it.
-
-    Raises:
-        UsageError: it has no such option, or cannot have such a value.
-    """
-    kind = COMPRESSIONS[name]
-    given = {option: value for option, value in options.items() if value is not None}
-    known = [field.name for field in fields(kind)]  # type: ignore[arg-type]
-    for option in given:
-        if option not in known:
-            having = [n for n, k in COMPRESSIONS.items() if option in (f.name for f in fields(k))]  # type: ignore[arg-type]
-            raise UsageError(f"{name} has no {option.replace('_', ' ')}", f"it is said together with {', '.join(having)}")
-    return kind(**given)
 
 
 def _said(compression: Compression, keep: float | None = None) -> str:

@@ -21,13 +21,15 @@ from pslab.graph.variables import Variable
 from pslab.runtime.driver import drive
 from pslab.runtime.task import Task
 from pslab.testing.one_task import NoLink, program, run
+from pslab.train.commits import Differences, Elastic
 from pslab.train.compression import Compression, Float16, Int8, OneBit, RandomK, TopK
-from pslab.train.exchange import exchange
+from pslab.train.exchange import send
 from pslab.train.model import Model
 from pslab.train.models import MLP
 from pslab.train.plans import mode_plan, mode_step, sketch
-from pslab.train.strategy import ALL_MODES, Async, Replication, Strategy, Sync
+from pslab.train.strategy import ALL_MODES, Replication, Strategy
 from pslab.train.trainer import Trainer
+from pslab.train.updates import SSP, Async, KAsync, Sync
 from tests.train.tasks import LocalTasks
 
 DIGITS = load("digits")
@@ -62,7 +64,7 @@ class Alone:
             self.graph = tf.get_default_graph()
             self.variable = Variable(np.zeros(shape, dtype), name="w")
             self.gradient = placeholder(dtype, shape)
-            self.sent = exchange(job(compression), worker, [self.gradient], [self.variable])
+            self.sent = send(job(compression), worker, [self.gradient], [self.variable])
         for op in self.graph.operations:
             op.device = ""
         run(self.task, *self.sent.begin)
@@ -140,7 +142,7 @@ def test_a_variable_of_no_known_shape_cannot_be_compressed():
     with Graph().as_default():
         variable = Variable(np.zeros(3, "f"), validate_shape=False, name="w")
         with pytest.raises(UsageError, match="w has shape <unknown>"):
-            exchange(job(TopK()), 0, [placeholder("float32", None)], [variable])
+            send(job(TopK()), 0, [placeholder("float32", None)], [variable])
 
 
 @MODES
@@ -169,24 +171,37 @@ def test_what_crosses_the_cut_is_the_code(mode, compression, types):
     assert size == towers * code_bytes(compression)
 
 
-@MODES
-def test_compression_adds_no_message(mode):
-    plain, compressed = (mode_plan(job(c, mode)) for c in (None, TopK()))
+OTHERS = [
+    Strategy(update=SSP(2)),
+    Strategy(update=KAsync(1)),
+    Strategy("in-graph", SSP(1)),
+    Strategy(update=Async(lock=False)),
+    Strategy(update=Async(compensation=0.1, by_staleness=True)),
+    Strategy(commit_every=2),
+    Strategy(update=Sync(), commit_every=2, commit=Differences()),
+]
+
+
+@pytest.mark.parametrize("ps", [1, 2])
+@pytest.mark.parametrize("compression", [Float16(), TopK(), RandomK()], ids=str)
+@pytest.mark.parametrize("mode", [*ALL_MODES, *OTHERS], ids=str)
+def test_compression_adds_no_message(mode, compression, ps):
+    plain, compressed = (mode_plan(replace(job(c, mode), ps=ps)) for c in (None, compression))
     assert [(c.source, c.destination) for c in compressed.cuts] == [(c.source, c.destination) for c in plain.cuts]
-    assert "TopIndices" in str(compressed)
+    assert "TopIndices" in str(compressed) or compression != TopK()
 
 
-@MODES
-def test_decoding_does_not_part_the_staleness_from_the_update(mode):
-    """What a ps does with a push is one critical section, so that no other's update comes between."""
-    plan = mode_plan(job(TopK(), mode))
-    for stage in plan.partitions["ps:0"].stages:
-        types = [node.type for node in stage.nodes]
-        if "Staleness" in types:
-            state = [node.definition.stateful for node in stage.nodes if node.type not in ("Const", "NoOp")]
-            assert state[state.index(True) :] == [True] * sum(state), types
-            return
-    raise AssertionError("no staleness on the first ps")
+@pytest.mark.parametrize("ps", [1, 2])
+@pytest.mark.parametrize("mode", [m for m in (*ALL_MODES, *OTHERS) if m != Strategy("in-graph", Sync())], ids=str)
+def test_decoding_does_not_part_what_a_ps_does_with_a_push(mode, ps):
+    """What tells the staleness, and the update, are one critical section, so that no other's update comes between."""
+    plan = mode_plan(replace(job(TopK(), mode), ps=ps))
+    for task in range(ps):
+        stages = [stage.nodes for stage in plan.partitions[f"ps:{task}"].stages]
+        [nodes] = [nodes for nodes in stages if any(node.type in ("Densify", "TopIndices") for node in nodes)]
+        state = [node.definition.stateful for node in nodes if node.type not in ("Const", "NoOp")]
+        assert any(state)
+        assert state[state.index(True) :] == [True] * sum(state), [node.type for node in nodes]
 
 
 @pytest.mark.parametrize(
@@ -229,7 +244,7 @@ def trained(strategy: Strategy, steps: int, dataset: Dataset = DIGITS, workers: 
         residuals = {name: sorted(service._server.task.variables) for name, service in tasks.services.items() if name != "ps:0"}
         result = trainer.parameters(), trainer.records(), trainer.evaluate(), residuals
         trainer.stop()
-        left = [n for service in tasks.services.values() for n in service._server.task.variables if n.startswith("residuals_")]
+        left = [n for service in tasks.services.values() for n in service._server.task.variables if n.endswith("/residual")]
         trainer.close()
     assert left == []
     return result
@@ -238,7 +253,7 @@ def trained(strategy: Strategy, steps: int, dataset: Dataset = DIGITS, workers: 
 @pytest.mark.parametrize("kind", [TopK, RandomK])
 @pytest.mark.parametrize("replication", list(Replication))
 def test_all_of_the_elements_is_no_compression_bit_for_bit(replication, kind):
-    plain, all_of_it = (trained(Strategy(replication, Sync(), compression), 30)[0] for compression in (None, kind(keep=1.0)))
+    plain, all_of_it = (trained(Strategy(replication, Sync(), compression=compression), 30)[0] for compression in (None, kind(keep=1.0)))
     for name, value in plain.items():
         np.testing.assert_array_equal(all_of_it[name], value)
 
@@ -247,11 +262,11 @@ def test_all_of_the_elements_is_no_compression_bit_for_bit(replication, kind):
 def test_residuals_are_the_workers_own_and_end_with_the_epoch(mode):
     *_, kept = trained(replace(mode, compression=TopK()), 20)
     for worker in range(2):
-        names = [n for n in kept[f"worker:{worker}"] if n.startswith("residuals_")]
+        names = [n for n in kept[f"worker:{worker}"] if n.endswith("/residual")]
         assert [n.partition("/")[2] for n in names] == [
-            f"worker_{worker}/{v}" for v in ("hidden_0/biases", "hidden_0/weights", "logits/biases", "logits/weights")
+            f"worker_{worker}/{v}/residual" for v in ("hidden_0/biases", "hidden_0/weights", "logits/biases", "logits/weights")
         ]
-    assert not any(n.startswith("residuals_") for n in (*kept["ps:1"], *kept["client:0"]))
+    assert not any(n.endswith("/residual") for n in (*kept["ps:1"], *kept["client:0"]))
 
 
 @pytest.mark.parametrize("compression", [TopK(0.05), RandomK(0.2), OneBit()], ids=str)
@@ -274,6 +289,20 @@ def test_the_mode_changes_while_it_trains():
             trainer.wait(step=step + 20, timeout=DEADLINE_S)
             assert trainer.status().state == "running"
         trainer.close()
+
+
+@pytest.mark.parametrize("mode", [*OTHERS, Strategy(update=KAsync(2)), Strategy(update=Sync(backup=1), commit_every=3)], ids=str)
+def test_it_learns_in_every_mode(mode):
+    _, records, reached, _ = trained(replace(mode, compression=TopK(0.05)), 300)
+    assert reached["accuracy"] > 0.85
+    assert np.median(records["bytes_pushed"][~records["observed"]]) < 3000
+
+
+def test_elastic_averaging_sends_parameters_in_half_the_bytes():
+    plain, half = (trained(Strategy(commit=Elastic(0.5), compression=c), 200) for c in (None, Float16()))
+    assert half[2]["accuracy"] > plain[2]["accuracy"] - 0.05
+    whole, sent = (np.median(r["bytes_pushed"][~r["observed"]]) for r in (plain[1], half[1]))
+    assert 2 * sum(SIZES) <= whole - sent + 4 * 64
 
 
 FORMATS = [Float16(), Int8(), TopK(), RandomK(), OneBit()]
