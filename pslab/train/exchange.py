@@ -74,6 +74,7 @@ def send(job: Job, worker: int, contributions: Sequence[Tensor], variables: Sequ
             whole = contribution if residual is None else add(contribution, residual)
             # what is not finite would stay in the residual for ever
             whole = check_numerics(whole, f"what worker:{worker} contributes to {variable.op.name}")
+            whole.set_shape(variable.shape)
             code = compression.encode(whole, worker * len(variables) + number)
             kept = [] if residual is None else [_keep_rest(compression, residual, whole, code)]
         with graph.colocate_with(variable.op), graph.control_dependencies(kept), graph.name_scope(f"decoded_{worker}/{variable.op.name}"):
