@@ -79,6 +79,11 @@ class Strategy:
         """Whether a worker steps on a copy of its own."""
         return isinstance(self.commit, Differences | Elastic)
 
+    @property
+    def prepares(self) -> bool:
+        """Whether the first worker has to prepare the ps before the others may begin."""
+        return isinstance(self.update, Immediate) and (self.local or self.update == Async(lock=False))
+
     def check(self, workers: int) -> None:
         """Whether this strategy can run with so many workers.
 

@@ -197,3 +197,15 @@ def test_so_many_steps_are_so_many_updates_in_every_mode_and_a_change_loses_noth
             task = service._server.task
             assert not [key for key in itertools.chain(task._resources, task.variables) if "epoch_" in key or "own_" in key]
         trainer.close()
+
+
+def test_eight_equal_workers_get_on_evenly_and_see_seven_updates_of_others_each() -> None:
+    with LocalTasks(ps=1, workers=8) as tasks:
+        trainer = Trainer(tasks, data("float32"), model("sgd"), Strategy(), BATCH)
+        trainer.train(800)
+        trainer.wait(timeout=120)
+        records = trainer.records()
+        trainer.close()
+    shares = np.bincount(records["worker"], minlength=8)
+    assert shares.min() > 25, shares
+    assert records["staleness"].mean() == pytest.approx(7, abs=0.5)
