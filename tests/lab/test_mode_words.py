@@ -8,6 +8,7 @@ from pslab.errors import UsageError
 from pslab.lab.mode_words import mode_fields
 from pslab.lab.parser import parse
 from pslab.train.commits import Differences, Elastic, Gradients
+from pslab.train.compression import Float16, Int8, OneBit, RandomK, TopK
 from pslab.train.strategy import Strategy
 from pslab.train.updates import SSP, Async, KAsync, Sync
 
@@ -30,6 +31,12 @@ def said(line: str, now: Strategy | None = None) -> dict:
         ("--commit-every 8 --commit differences", {"commit_every": 8, "commit": Differences()}),
         ("--commit differences --outer-rate 0.7 --outer-momentum 0.9 --own-start", {"commit": Differences(0.7, 0.9, True)}),
         ("--commit elastic --alpha 0.2", {"commit": Elastic(0.2)}),
+        ("--compression none", {"compression": None}),
+        ("--compression float16", {"compression": Float16()}),
+        ("--compression int8 --error-feedback", {"compression": Int8(True)}),
+        ("--compression top-k --keep 0.05", {"compression": TopK(0.05)}),
+        ("--compression random-k --no-error-feedback", {"compression": RandomK(0.01, False)}),
+        ("--compression one-bit", {"compression": OneBit()}),
     ],
 )
 def test_what_is_said_is_what_changes(line, fields) -> None:
@@ -42,6 +49,10 @@ def test_an_option_alone_changes_the_rule_in_force() -> None:
     assert said("--alpha 0.3", now) == {"commit": Elastic(0.3)}
     assert said("--update ssp", now) == {"update": now.update}
     assert said("--commit gradients", now) == {"commit": Gradients()}
+    compressed = Strategy(compression=TopK(0.05))
+    assert said("--no-error-feedback", compressed) == {"compression": TopK(0.05, False)}
+    assert said("--compression random-k", compressed) == {"compression": RandomK()}
+    assert said("--update sync", compressed) == {"update": Sync()}
 
 
 @pytest.mark.parametrize(
@@ -54,6 +65,12 @@ def test_an_option_alone_changes_the_rule_in_force() -> None:
         ("--alpha 0.1", "--commit gradients has no alpha", "that is of elastic"),
         ("--update k-async", "--update k-async needs --k", "%pslab mode --update k-async --k 2"),
         ("--commit elastic --alpha 2", "--alpha: must be a number from 0 to 1, found 2", "%pslab mode"),
+        ("--keep 0.1", "without compression there is no keep", "%pslab mode --compression top-k --keep 0.01"),
+        ("--compression none --no-error-feedback", "without compression there is no error-feedback", "%pslab mode --compression"),
+        ("--compression one-bit --keep 0.1", "--compression one-bit has no keep", "that is of top-k and random-k"),
+        ("--compression float16 --error-feedback", "--compression float16 has no error-feedback", "that is of int8 and top-k"),
+        ("--compression top-k --keep 0", "TopK(keep=…) must be a number above 0 and at most 1, found 0.0", "0.01 keeps one element of a hundred"),
+        ("--compression topk", "%pslab mode --compression has no 'topk'", "did you mean 'top-k'?"),
         ("--commit-every 0", "--commit-every: must be 1 or more, found 0", "%pslab mode"),
     ],
 )

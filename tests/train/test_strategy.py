@@ -6,6 +6,7 @@ import pytest
 
 from pslab.errors import UsageError
 from pslab.train.commits import Differences, Elastic
+from pslab.train.compression import Int8, OneBit, TopK
 from pslab.train.strategy import ALL_MODES, Replication, Strategy
 from pslab.train.updates import SSP, Async, KAsync, Sync
 
@@ -30,6 +31,9 @@ def test_there_are_four_modes() -> None:
         (lambda: Strategy(update="sync"), "update must be one of pslab.Sync.*, found 'sync'"),
         (lambda: Sync(backup=-1), "must be 0 or more, found -1"),
         (lambda: Strategy(commit="all"), "commit must be one of pslab.Gradients.*, found 'all'"),
+        (lambda: Strategy(compression="top-k"), r"compression must be None, or such as pslab.TopK\(0.01\); found 'top-k'"),
+        (lambda: Strategy(commit=Elastic(), compression=TopK()), "elastic averaging sends parameters, of which top-k 1 % would make others"),
+        (lambda: Strategy(commit=Elastic(), compression=Int8(error_feedback=True)), "elastic averaging sends parameters"),
         (lambda: Strategy(commit_every=0), "commit_every must be 1 or more, found 0"),
         (lambda: Sync(aggregation="median"), "aggregation must be mean or sum, found 'median'"),
         (lambda: KAsync(0), r"KAsync\(k=…\) must be 1 or more, found 0"),
@@ -71,6 +75,8 @@ def test_k_async_needs_as_many_workers() -> None:
         (Strategy(update=Sync(1, "sum")), "between-graph sync, 1 backup, sum"),
         (Strategy("in-graph", SSP(2)), "in-graph ssp, staleness 2"),
         (Strategy(update=KAsync(2)), "between-graph 2-async"),
+        (Strategy(compression=TopK(0.05)), "between-graph async, top-k 5 %"),
+        (Strategy("in-graph", Sync(), compression=OneBit()), "in-graph sync, one-bit"),
         (Strategy(update=Async(lock=False)), "between-graph async, no lock"),
         (Strategy(update=Async(by_staleness=True)), "between-graph async, rate by staleness"),
         (Strategy(update=Sync(), commit_every=4), "between-graph sync, gradients every 4 steps"),
