@@ -14,6 +14,7 @@ from pslab.lab.sweep import Sweep
 from pslab.lab.sweep_words import grid_of, suggestions, until_of
 from pslab.lab.until import Until
 from pslab.train.commits import Differences, Elastic
+from pslab.train.compression import Int8, TopK
 from pslab.train.strategy import Strategy
 from pslab.train.updates import SSP, Async, KAsync, Sync
 from tests.lab.fake import FakeLab
@@ -38,6 +39,7 @@ def grid(*said: str, now: Strategy | None = None) -> dict[str, list[Any]]:
         ("update=async:no-lock,ssp:staleness=0:by-staleness", "update", [Async(lock=False), SSP(staleness=0, by_staleness=True)]),
         ("commit=differences:outer-rate=0.7:outer-momentum=0.9,elastic:alpha=0.5", "commit", [Differences(0.7, 0.9), Elastic(0.5)]),
         ("replication=in-graph", "replication", ["in-graph"]),
+        ("compression=none,top-k:keep=0.1,int8", "compression", [None, TopK(0.1), Int8()]),
         ("batch-size=8,16", "batch_size", [8, 16]),
         ("learning-rate=0.1,1e-3", "learning_rate", [0.1, 1e-3]),
         ("optimizer=sgd,adam", "optimizer", ["sgd", "adam"]),
@@ -123,13 +125,13 @@ class SweptLab(FakeLab):
 
 
 @pytest.fixture
-def shell():
-    shell = InteractiveShell.instance()
+def shell(monkeypatch):
+    shell = InteractiveShell()
+    monkeypatch.setattr(InteractiveShell, "_instance", shell)
     shell.user_ns["lab"] = SweptLab()
     shell.run_line_magic("load_ext", "pslab")
     yield shell
     shell.run_line_magic("unload_ext", "pslab")
-    InteractiveShell.clear_instance()
 
 
 def test_a_line_is_one_call_and_shows_a_table_and_a_figure(shell, capsys) -> None:
