@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import itertools
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from pslab.data.partitions import DataSource
 from pslab.errors import PslabError, UsageError
 from pslab.lab.described import Described, Label
-from pslab.lab.setup import Setup, check_key, said
+from pslab.lab.setup import Setup, check_key, misfit, said
 from pslab.lab.until import Until
 from pslab.train.model import Features, try_out
 
-Grid = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]]
+Grid = Mapping[str, Iterable[Any]] | Sequence[Mapping[str, Any]]
 """Values by setting, of which every combination is meant; or the points one by one."""
 Point = Mapping[str, Described]
 RunKey = tuple[Label, ...]
@@ -120,8 +120,7 @@ def plan(grid: Grid, now: Setup, dataset: DataSource, until: Until | None, seeds
         try:
             until.check(tuple(try_out(setup.check(dataset), Features.of(*dataset.sample)).metrics))
         except (PslabError, TypeError, ValueError) as error:
-            message, hint = (error.message, error.hint) if isinstance(error, PslabError) else (str(error), "")
-            raise UsageError(f"{said(point)}: {message}", hint) from None
+            raise misfit(point, error) from None
     keys = tuple(points[0])
     described = [{key: Described.of(setup.settings[key]) for key in keys} for setup in setups]
     others = {key: Described.of(value) for key, value in now.settings.items() if key not in keys}
@@ -134,9 +133,10 @@ def _points(grid: Grid, now: Setup) -> list[dict[str, Any]]:
     if isinstance(grid, Mapping):
         for key, values in grid.items():
             check_key(key)
-            if isinstance(values, str) or not isinstance(values, Sequence) or not values:
+            if isinstance(values, str) or not isinstance(values, Iterable):
                 raise UsageError(f"{key} needs a list of values, found {values!r}", f"{{{key!r}: [{values!r}]}}")
-        points = [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
+        lists = [values.tolist() if hasattr(values, "tolist") else list(values) for values in grid.values()]  # an array has NumPy's own numbers
+        points = [dict(zip(grid, values, strict=True)) for values in itertools.product(*lists)]
     elif isinstance(grid, Sequence) and all(isinstance(point, Mapping) for point in grid):
         keys = list(dict.fromkeys(key for point in grid for key in point))
         for key in keys:

@@ -57,7 +57,7 @@ class Setup:
         try:
             return dataclasses.replace(self, **own, **{part: dataclasses.replace(getattr(self, part), **fields) for part, fields in parts.items()})
         except (TypeError, ValueError) as error:  # a UsageError is one
-            raise _misfit(point, error) from None
+            raise misfit(point, error) from None
 
     def check(self, dataset: DataSource) -> Model:
         """Try it out on a data set, as far as that goes without training; returns the model.
@@ -93,7 +93,8 @@ def said(point: Mapping[str, Any]) -> str:
     return ", ".join(f"{key}={value}" for key, value in point.items())
 
 
-def _misfit(point: Mapping[str, Any], error: Exception) -> UsageError:
+def misfit(point: Mapping[str, Any], error: Exception) -> UsageError:
+    """What is wrong with a point of a grid, from what is wrong with a value of it."""
     message, hint = (error.message, error.hint) if isinstance(error, PslabError) else (str(error), "")
     return UsageError(f"{said(point)}: {message}", hint)
 

@@ -6,6 +6,7 @@ import dataclasses
 import itertools
 import json
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -55,6 +56,12 @@ def test_a_setting_that_a_point_does_not_name_stays() -> None:
     assert [point["hidden"].label for point in made.points] == ["128", "128", "64-32"]
 
 
+def test_values_may_be_an_array_or_a_range() -> None:
+    made, _ = planned({"learning_rate": np.logspace(-2, 0, 3), "batch_size": range(8, 10)})
+    assert [(point["learning_rate"].label, point["batch_size"].label) for point in made.points][::2] == [(0.01, 8), (0.1, 8), (1.0, 8)]
+    assert json.loads(json.dumps(made.to_json()))["points"][0]["batch_size"]["detail"] == 8
+
+
 def test_keys_are_the_fields_of_strategy_and_recipe_and_the_lab_s_numbers() -> None:
     strategy = {field.name for field in dataclasses.fields(Strategy)}
     recipe = {field.name for field in dataclasses.fields(Recipe)} - {"source", "seed"} | {"model"}
@@ -67,7 +74,7 @@ def test_keys_are_the_fields_of_strategy_and_recipe_and_the_lab_s_numbers() -> N
     [
         ({"batch_sise": [1]}, "no setting 'batch_sise'\n.*did you mean 'batch_size'"),
         ([{"seed": 1}], "no setting 'seed'"),
-        ({"batch_size": []}, "batch_size needs a list of values"),
+        ({"batch_size": []}, "nothing to run"),
         ({"batch_size": 16}, r"batch_size needs a list of values, found 16\n.*\{'batch_size': \[16\]\}"),
         ({"optimizer": "sgd"}, "optimizer needs a list"),
         ({}, "nothing to run"),
