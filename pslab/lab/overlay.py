@@ -26,16 +26,16 @@ def overlay(sweeps: Sequence[Sweep]) -> Sweep:
     """
     if not sweeps:
         raise UsageError("there is nothing to overlay", "overlay([one, other])")
-    plans = [sweep.plan for sweep in sweeps]
+    plans, names = [sweep.plan for sweep in sweeps], _names(sweeps)
     swept = dict.fromkeys(key for plan in plans for key in plan.keys)
     fixed = dict.fromkeys(key for plan in plans for key in plan.fixed)
     differing = [key for key in fixed if key not in swept and any(plan.fixed.get(key) != plans[0].fixed.get(key) for plan in plans)]
     keys = (*swept, *differing)
-    owns = [[_extended(point, plan, keys) for point in plan.points] for plan in plans]
+    owns = [[_extended(point, plan, keys, name) for point in plan.points] for plan, name in zip(plans, names, strict=True)]
     made = [(*own[number].items(), seed) for sweep, own in zip(sweeps, owns, strict=True) for number, seed in sweep.made]
     if len({repr(run) for run in made}) < len(made):
-        keys = (*keys, NAME)
-        owns = [[{**point, NAME: Described(name, name)} for point in own] for own, name in zip(owns, _names(sweeps), strict=True)]
+        keys = tuple(dict.fromkeys((*keys, NAME)))
+        owns = [[_named(point, name) for point in own] for own, name in zip(owns, names, strict=True)]
     points: list[Point] = []
     runs: dict[Run, Measured] = {}
     for sweep, own in zip(sweeps, owns, strict=True):
@@ -46,8 +46,15 @@ def overlay(sweeps: Sequence[Sweep]) -> Sweep:
     return Sweep(Plan(keys, told_apart(points), common, tuple(seeds)), runs)
 
 
-def _extended(point: Point, plan: Plan, keys: Sequence[str]) -> dict[str, Described]:
-    return {key: point.get(key, plan.fixed.get(key, _NOTHING)) for key in keys}
+def _extended(point: Point, plan: Plan, keys: Sequence[str], name: str) -> dict[str, Described]:
+    usual = {NAME: Described(name, name), **plan.fixed, **point}
+    return {key: usual.get(key, _NOTHING) for key in keys}
+
+
+def _named(point: Point, name: str) -> dict[str, Described]:
+    """A point with the name of its experiment, before the name that it has from an earlier overlay."""
+    whole = f"{name}, {point[NAME].label}" if NAME in point else name
+    return {**point, NAME: Described(whole, whole)}
 
 
 def _names(sweeps: Sequence[Sweep]) -> list[str]:

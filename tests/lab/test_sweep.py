@@ -87,7 +87,11 @@ def test_the_same_settings_twice_are_told_apart_by_name(tmp_path) -> None:
     first, second = filled(GRID), filled(GRID)
     assert set((first | second).table["sweep"]) == {"1", "2"}
     first.path, second.path = tmp_path / "monday", tmp_path / "tuesday"
-    assert set(pslab.overlay([first, second]).table["sweep"]) == {"monday", "tuesday"}
+    both, third = first | second, filled(GRID, path=tmp_path / "wednesday")
+    assert set(both.table["sweep"]) == {"monday", "tuesday"}
+    assert set((both | third).table["sweep"]) == {"monday", "tuesday", "wednesday"}
+    twice = both | both
+    assert (len(twice), len(set(twice.table["sweep"]))) == (48, 4)
 
 
 def test_different_targets_and_three_at_once() -> None:
