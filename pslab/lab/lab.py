@@ -22,6 +22,7 @@ from pslab.lab.setup import Setup
 from pslab.lab.status import LabStatus
 from pslab.lab.tables import metrics_table
 from pslab.lab.until import Until
+from pslab.train.batch_size import check_batch_size
 from pslab.train.job import Job
 from pslab.train.model import Build, Model
 from pslab.train.model_session import CHUNK
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from pslab.graph.plan import StepPlan
+    from pslab.lab.panel.panel import Panel, Station
     from pslab.lab.sweep import Sweep
     from pslab.trace.recorder import Records
 
@@ -55,7 +57,7 @@ class Lab:
     """
 
     def __init__(self) -> None:
-        self.cluster = LabCluster(self._leave, self._resized)
+        self.cluster: LabCluster = LabCluster(self._leave, self._resized)
         self._dataset: DataSource | None = None
         self._batch_size = 64
         self._data_seed = 0
@@ -64,6 +66,7 @@ class Lab:
         self._model: Model | None = None
         self._strategy = Strategy()
         self._trainer: Trainer | None = None
+        self._station: Station | None = None
         self._lock = threading.RLock()
 
     def on(self, where: str, source: str, *, anew: bool = False) -> None:
@@ -180,10 +183,45 @@ class Lab:
             self._strategy = wanted
         return wanted
 
+    def adjust(self, *, learning_rate: float | None = None, batch_size: int | None = None) -> None:
+        """Change these numbers, also while it trains, from the next step on. Parameters, optimizer slots and the global step stay.
+
+        Raises:
+            UsageError: a number does not fit, or the optimizer was made by a function, which alone knows its rate; all stays as it was.
+            ResourceExhaustedError: such a batch would not fit into memory; the message has the largest that would.
+        """
+        with self._lock:
+            recipe, model = self._recipe, self._model
+            if learning_rate is not None:
+                model = (model or recipe.model(self._the_dataset())).with_rate(learning_rate)
+                recipe = dataclasses.replace(recipe, learning_rate=learning_rate)
+            if batch_size is not None:
+                check_batch_size(batch_size, self.cluster.workers or 1, self._the_dataset())
+                if self.cluster.running:
+                    check_training(self.memory(batch_size))
+            if self._trainer is not None:
+                self._trainer.adjust(learning_rate, batch_size)
+            self._recipe, self._model, self._batch_size = recipe, model, batch_size or self._batch_size
+
     @property
     def strategy(self) -> Strategy:
         """The mode in force."""
         return self._strategy
+
+    @property
+    def learning_rate(self) -> float | None:
+        """The learning rate in force; None where the optimizer was made by a function, which alone knows it."""
+        return None if callable(self._recipe.optimizer) else self._recipe.learning_rate
+
+    @property
+    def batch_size(self) -> int:
+        """Examples per worker and step."""
+        return self._batch_size
+
+    @property
+    def trainer(self) -> Trainer | None:
+        """What trains, or trained last; None before the first training, and where other data or another model were chosen since."""
+        return self._trainer
 
     # Training
 
@@ -287,6 +325,23 @@ class Lab:
         if path is not None:
             figure.savefig(Path(path).expanduser())
         return figure
+
+    def panel(self, *, hide: Sequence[str] = (), lock: Sequence[str] = ()) -> Panel:
+        """Controls and live plots, for a notebook: shown where it is the value of a cell. All panels of a lab show the same.
+
+        Args:
+            hide: names of controls and buttons that are not shown, such as ``"commit"``.
+            lock: names of those that are shown, but cannot be used.
+
+        Raises:
+            UsageError: there is no such control.
+        """
+        from pslab.lab.panel.panel import Station
+
+        with self._lock:
+            if self._station is None:
+                self._station = Station(self)
+        return self._station.open(hide, lock)
 
     def evaluate(self) -> dict[str, float]:
         """Loss and metrics on the test set, with the parameters as they are now; as many examples at a time as fit into memory.

@@ -147,6 +147,16 @@ class PslabMagics(Magics):
 
         display(self.lab.plot(options.path))
 
+    def _panel(self, options: argparse.Namespace) -> Any:
+        return self.lab.panel(hide=options.hide, lock=options.lock)
+
+    def _adjust(self, options: argparse.Namespace) -> Shown:
+        if options.lr is None and options.batch is None:
+            raise UsageError("adjust changes --lr or --batch, or both", "%pslab adjust --lr 0.01")
+        self.lab.adjust(learning_rate=options.lr, batch_size=options.batch)
+        rate = self.lab.learning_rate
+        return Shown(f"{'' if rate is None else f'learning rate {rate:g}, '}batch size {self.lab.batch_size}")
+
     def _graph(self, options: argparse.Namespace) -> None:
         from IPython.display import display
 
@@ -201,6 +211,8 @@ _VERBS: dict[str, Callable[[PslabMagics, argparse.Namespace], Any]] = {
     "status": lambda self, options: show_status(self.lab.status()),
     "sweep": PslabMagics._sweep,
     "plot": PslabMagics._plot,
+    "panel": PslabMagics._panel,
+    "adjust": PslabMagics._adjust,
     "evaluate": lambda self, options: show_figures("on the test set", self.lab.evaluate()),
     "predict": lambda self, options: show_predictions(self.lab.predict(n=options.n)),
     "save": lambda self, options: Shown(f"saved to {self.lab.save(options.prefix)}"),

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from pslab.data.partitions import DataSource
 from pslab.errors import PslabError, UnavailableError
 from pslab.trace.recorder import Records
-from pslab.train.history import History
+from pslab.train.history import History, News, Place
 from pslab.train.job import CHIEF, CLIENT, Job
 from pslab.train.loop import LoopStatus
 from pslab.train.model import Features, Model, try_out
@@ -128,6 +128,16 @@ class Crew:
         self._cluster.call_all("load", tasks=self._drivers(), data=self._dataset.for_tasks(), metrics=self.metric_names)
         self._cluster.call(CHIEF, "model", job=self.job(Strategy()))
 
+    def adjust(self, model: Model, batch_size: int) -> None:
+        """Take on the same model with other numbers, and another size of batches, for the epochs to come."""
+        self._model, self._batch_size = model, batch_size
+        self._cluster.call(CHIEF, "model", job=self.job(Strategy()))
+
+    @property
+    def model(self) -> Model:
+        """What is trained."""
+        return self._model
+
     def wait_for_all(self) -> None:
         """Wait until every task answers.
 
@@ -208,6 +218,10 @@ class Crew:
         """All step records until now."""
         self._fetch()
         return self._history.records()
+
+    def news(self, place: Place | None) -> News:
+        """The step records that were fetched since ``place``; asks no task."""
+        return self._history.since(place)
 
     def inspect(self) -> dict[str, list[LoopStatus]]:
         """Look at everything; returns the loops of each task.

@@ -17,6 +17,7 @@ from pslab.errors import CancelledError, DeadlineExceededError, FailedPreconditi
 from pslab.trace.recorder import Records
 from pslab.train.batch_size import check_batch_size
 from pslab.train.crew import LOST_PATIENCE_S, PATIENCE_S, Crew, Tasks
+from pslab.train.history import News, Place
 from pslab.train.job import Job
 from pslab.train.loop import LoopStatus
 from pslab.train.model import Model
@@ -154,6 +155,27 @@ class Trainer:
             if active:
                 self._begin_again()
 
+    def adjust(self, learning_rate: float | None = None, batch_size: int | None = None) -> None:
+        """Change these numbers, at the next boundary between steps. Parameters, optimizer slots, the global step and the records stay.
+
+        Raises:
+            UsageError: the optimizer was made by a function, which alone knows its rate; or a number does not fit. Everything goes on as it was.
+        """
+        model, size = self._crew.model, self._batch_size
+        if learning_rate is not None and learning_rate != model.learning_rate:
+            model = model.with_rate(learning_rate)
+        if batch_size is not None:
+            size = check_batch_size(batch_size, self._crew.workers, self._dataset)
+        with self._lock:
+            if (model, size) == (self._crew.model, self._batch_size):
+                return
+            active = self._crew.active
+            self._crew.end()
+            self._batch_size = size
+            self._crew.adjust(model, size)
+            if active:
+                self._begin_again()
+
     def wait(self, step: int | None = None, timeout: float | None = None) -> TrainerStatus:
         """Wait until global step ``step``, or until the training is no longer running.
 
@@ -169,6 +191,10 @@ class Trainer:
         """How it fares now."""
         with self._lock, suppress(UnavailableError, FailedPreconditionError):  # of a task that was lost, the last that was seen
             self._loops = self._crew.inspect()
+        return self.seen()
+
+    def seen(self) -> TrainerStatus:
+        """How it fared when it was looked at last: every tenth of a second while it runs. Asks nobody, and waits for nobody."""
         loops = tuple(loop for statuses in self._loops.values() for loop in statuses) if self._crew.active else ()
         return TrainerStatus(self._state, self._message, self._strategy, self._crew.progress.global_step, self._target, loops, self._crew.dropped)
 
@@ -176,6 +202,10 @@ class Trainer:
         """All step records until now, by time; the field ``strategy`` is an index into `strategies`."""
         with self._lock:
             return self._crew.records()
+
+    def news(self, place: Place | None = None) -> News:
+        """The step records that were seen since ``place``, in the order they came. Like `seen`, it asks nobody."""
+        return self._crew.news(place)
 
     def evaluate(self, chunk: int = CHUNK) -> dict[str, float]:
         """Loss and metrics on the test set, with the present parameters; ``chunk`` examples at a time."""
