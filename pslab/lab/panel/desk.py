@@ -115,7 +115,7 @@ class Desk:
         try:
             self._grants[wish.name](self, wish.value)
         except PslabError as error:
-            return Refusal(wish.name, f"{error.message}. {error.hint}" if error.hint else error.message)
+            return Refusal(wish.name, f"{error.message}; {error.hint}" if error.hint else error.message)
         except Exception as error:  # whatever it is, the next wish is granted
             return Refusal(wish.name, f"{type(error).__name__}: {error}")
         return None

@@ -1,9 +1,9 @@
 // Areas on top of each other, over the global step.
 
-import { formatCount } from "./format.js";
-import { nearest } from "./history.js";
-import { amountScale, linearScale } from "./scales.js";
-import { inner, stepRange } from "./series_plot.js";
+import { formatCount } from "./format.mjs";
+import { nearest } from "./history.mjs";
+import { amountScale, linearScale } from "./scales.mjs";
+import { inner, stepRange } from "./series_plot.mjs";
 
 /** What a step's time goes into: `parts` gives {column, label, color, hatch} from the bottom up. */
 export class AreaPlot {

@@ -1,8 +1,8 @@
 // Lines over the global step.
 
-import { formatCount } from "./format.js";
-import { nearest } from "./history.js";
-import { extent, linearScale } from "./scales.js";
+import { formatCount } from "./format.mjs";
+import { nearest } from "./history.mjs";
+import { extent, linearScale } from "./scales.mjs";
 
 export const DASHES = [[], [6, 3], [7, 2, 1.5, 2], [1.5, 2.5]];
 const MARGIN = { left: 46, right: 10, top: 8, bottom: 18 };

@@ -1,6 +1,6 @@
 // The tasks of the cluster, each with a menu.
 
-import { make, setAttribute, setText } from "./dom.js";
+import { make, setAttribute, setText } from "./dom.mjs";
 
 /** A chip per task; `ask(name, value)` asks for what its menu offers. */
 export class Tasks {

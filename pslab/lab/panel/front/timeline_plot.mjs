@@ -1,7 +1,7 @@
 // The last steps of each worker as bars over time, and what their time went into.
 
-import { formatCount, formatSeconds } from "./format.js";
-import { linearScale } from "./scales.js";
+import { formatCount, formatSeconds } from "./format.mjs";
+import { linearScale } from "./scales.mjs";
 
 const TIMELINE_MARGIN = { left: 74, right: 12, top: 6, bottom: 18 };
 const ORDER = ["compute", "push", "wait", "pull"];

@@ -1,11 +1,11 @@
 // The panel: what the kernel tells goes into a history, and from there to the controls and the plots; what is clicked goes to the kernel.
 
-import { Control } from "./controls.js";
-import { icon, make, setAttribute, setText } from "./dom.js";
-import { formatCount, formatNumber } from "./format.js";
-import { History } from "./history.js";
-import { Plots } from "./plots.js";
-import { Tasks } from "./tasks.js";
+import { Control } from "./controls.mjs";
+import { icon, make, setAttribute, setText } from "./dom.mjs";
+import { formatCount, formatNumber } from "./format.mjs";
+import { History } from "./history.mjs";
+import { Plots } from "./plots.mjs";
+import { Tasks } from "./tasks.mjs";
 
 const SILENCE_MS = 5000;
 const ICONS = {
@@ -106,7 +106,7 @@ class PanelView {
 
   _showStatus(state) {
     const latest = Object.entries(state.latest).filter(([, value]) => value !== null).map(([name, value]) => `${name} ${formatNumber(value)}`);
-    const parts = [`step ${formatCount(state.step)}`, ...(state.rate ? [`${formatNumber(state.rate)} updates/s`] : []), ...latest, ...(state.dropped ? [`${formatCount(state.dropped)} dropped`] : [])];
+    const parts = [`step ${formatCount(state.step)}`, ...latest.slice(0, 2), ...(state.rate ? [`${formatNumber(state.rate)} updates/s`] : []), ...latest.slice(2), ...(state.dropped ? [`${formatCount(state.dropped)} dropped`] : [])];
     const waits = Object.keys(state.pending);
     const doing = waits.length ? `${state.training}, ${waits[0].replace("_", " ")} …` : state.training;
     const key = doing + parts.join();

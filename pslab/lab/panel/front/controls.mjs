@@ -1,6 +1,6 @@
 // The controls: each shows what is in force, and beside it what was asked for until that is.
 
-import { make, setAttribute, setText } from "./dom.js";
+import { make, setAttribute, setText } from "./dom.mjs";
 
 const DEBOUNCE_MS = 500;
 const LETTERS = 26;

@@ -1,13 +1,13 @@
 // The plots side by side: sizes, hovering, zooming, the keyboard.
 
-import { AreaPlot } from "./area_plot.js";
-import { make, setAttribute } from "./dom.js";
-import { formatBytes, formatCount, formatNumber, formatSeconds } from "./format.js";
-import { nearest } from "./history.js";
-import { Pen, onPaper, themeOf } from "./pen.js";
-import { amountScale, divergenceScale, linearScale, lossScale } from "./scales.js";
-import { DASHES, SeriesPlot, inner, stepRange } from "./series_plot.js";
-import { TimelinePlot, timeWindow } from "./timeline_plot.js";
+import { AreaPlot } from "./area_plot.mjs";
+import { make, setAttribute } from "./dom.mjs";
+import { formatBytes, formatCount, formatNumber, formatSeconds } from "./format.mjs";
+import { nearest } from "./history.mjs";
+import { Pen, onPaper, themeOf } from "./pen.mjs";
+import { amountScale, divergenceScale, linearScale, lossScale } from "./scales.mjs";
+import { DASHES, SeriesPlot, inner, stepRange } from "./series_plot.mjs";
+import { TimelinePlot, timeWindow } from "./timeline_plot.mjs";
 
 const HATCHES = { compute: "", push: "\\", wait: "/", pull: "." };
 
@@ -33,7 +33,7 @@ export function plotsOf(palette) {
       formats: { left: formatNumber },
     }),
     bytes: new SeriesPlot({
-      title: "Bytes per step", unit: "on the wire, per worker step", empty: "no steps yet",
+      title: "Bytes", unit: "per worker step, on the wire", empty: "no steps yet",
       lines: (history) => ["pushed", "pulled", "fed"].flatMap((flow, k) => {
         const column = `bytes_${flow}`;
         const used = flow !== "fed" || history.curve(column).y.some((value) => value > 0);
@@ -43,7 +43,7 @@ export function plotsOf(palette) {
       formats: { left: formatBytes },
     }),
     time: new AreaPlot({
-      title: "Time per step", unit: "per worker step, where it goes", empty: "no steps yet",
+      title: "Time", unit: "per worker step", empty: "no steps yet",
       parts: () => ["compute", "push", "wait", "pull"].map((name) => ({ column: name, label: name, ...phases[name] })),
       format: formatSeconds,
     }),
@@ -126,7 +126,7 @@ export class Plots {
   _figure(name, plot) {
     const canvas = make("canvas", { tabindex: "0", role: "img", "aria-label": `${plot.title}, ${plot.unit}. Arrow keys read values, Escape ends.` });
     const legend = make("div", { class: "pslab-legend" });
-    const element = make("figure", { class: "pslab-figure", "data-plot": name }, make("figcaption", { title: plot.unit }, make("strong", {}, plot.title), legend), canvas);
+    const element = make("figure", { class: "pslab-figure", "data-plot": name }, make("figcaption", { title: `${plot.title} ${plot.unit}` }, make("strong", {}, plot.title), make("span", { class: "pslab-unit" }, plot.unit), legend), canvas);
     const figure = { name, plot, canvas, legend, element, key: "" };
     canvas.addEventListener("pointermove", (event) => this._point(figure, event));
     canvas.addEventListener("pointerleave", () => this._leave());
@@ -212,10 +212,10 @@ export class Plots {
 /** A short sample of a line or an area. */
 function sample(entry, theme) {
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  for (const [name, value] of Object.entries({ width: entry.area ? 12 : 20, height: 10, "aria-hidden": "true" })) svg.setAttribute(name, value);
+  for (const [name, value] of Object.entries({ width: entry.area ? 10 : 18, height: 10, "aria-hidden": "true" })) svg.setAttribute(name, value);
   const color = onPaper(entry.color, theme);
   svg.innerHTML = entry.area
-    ? `<rect y="0.5" width="12" height="9" fill="${color}"/>${{ "/": '<path d="M1 9 8 1M5 9 11 2" ', "\\": '<path d="M1 1 8 9M5 1 11 8" ', ".": '<path d="M2 3h1M6 3h1M10 3h1M2 7h1M6 7h1M10 7h1" ' }[entry.hatch]?.concat(`stroke="${theme.paper}" opacity="0.7"/>`) ?? ""}`
-    : `<line x1="0" y1="5" x2="20" y2="5" stroke="${color}" stroke-width="2" stroke-dasharray="${DASHES[entry.dash].join(" ")}"/>`;
+    ? `<rect y="0.5" width="10" height="9" fill="${color}"/>${{ "/": '<path d="M1 9 8 1M5 9 11 2" ', "\\": '<path d="M1 1 8 9M5 1 11 8" ', ".": '<path d="M2 3h1M6 3h1M10 3h1M2 7h1M6 7h1M10 7h1" ' }[entry.hatch]?.concat(`stroke="${theme.paper}" opacity="0.7"/>`) ?? ""}`
+    : `<line x1="0" y1="5" x2="18" y2="5" stroke="${color}" stroke-width="2" stroke-dasharray="${DASHES[entry.dash].join(" ")}"/>`;
   return svg;
 }
