@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 MOST = 20_000
 """Steps that are drawn; of more, every n-th."""
 _WIDTH = 1000
+_WIDGET = '[data-mime-type="application/vnd.jupyter.widget-view+json"]'
+_HIDE_BROKEN = f".jp-OutputArea-child:has({_WIDGET}):not(:has(.pslab-panel)):has(+ .jp-OutputArea-child .pslab-snapshot img) {{ display: none }}"
+"""Where there is no panel but a word that its widget was not found, the picture stands alone."""
 
 
 class Snapshot:
@@ -45,4 +48,5 @@ class Snapshot:
             return "<div class='pslab-snapshot'></div>"
         words = html.escape(f"As it was when the training last came to rest: {self._words}. %pslab panel opens a live one.")
         data = base64.b64encode(self._png).decode()
-        return f"<div class='pslab-snapshot'><img width='{_WIDTH}' alt='{words}' src='data:image/png;base64,{data}'><p>{words}</p></div>"
+        style = f"<style>{_HIDE_BROKEN}</style>"
+        return f"{style}<div class='pslab-snapshot'><img width='{_WIDTH}' alt='{words}' src='data:image/png;base64,{data}'><p>{words}</p></div>"

@@ -11,7 +11,10 @@ let serial = 0;
 export class Control {
   constructor(name, ask, locked) {
     this.name = name;
-    this._ask = ask;
+    this._ask = (value) => {
+      setAttribute(this.element, "aria-busy", "true");
+      ask(value);
+    };
     this._locked = locked;
     this._id = `pslab-control-${++serial}`;
     this._label = make("label", { class: "pslab-label", id: `${this._id}-label`, for: this._id });

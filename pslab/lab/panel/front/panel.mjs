@@ -63,7 +63,7 @@ class PanelView {
     this.history.take(content, buffers);
     this._heard = Date.now();
     this._watch ??= setInterval(() => this._showSilence(), 1000);
-    if (content.state) this._showState(this.history.state);
+    if (this.history.state.controls) this._showState(this.history.state);
     if (!this._held) this.plots.draw(this.history);
   }
 

@@ -126,7 +126,7 @@ export class Plots {
   _figure(name, plot) {
     const canvas = make("canvas", { tabindex: "0", role: "img", "aria-label": `${plot.title}, ${plot.unit}. Arrow keys read values, Escape ends.` });
     const legend = make("div", { class: "pslab-legend" });
-    const element = make("figure", { class: "pslab-figure", "data-plot": name }, make("figcaption", { title: `${plot.title} ${plot.unit}` }, make("strong", {}, plot.title), make("span", { class: "pslab-unit" }, plot.unit), legend), canvas);
+    const element = make("figure", { class: "pslab-figure", "data-plot": name }, make("figcaption", { title: `${plot.title} ${plot.unit}` }, make("strong", {}, plot.title), make("span", { class: "pslab-unit" }, make("span", {}, plot.unit)), legend), canvas);
     const figure = { name, plot, canvas, legend, element, key: "" };
     canvas.addEventListener("pointermove", (event) => this._point(figure, event));
     canvas.addEventListener("pointerleave", () => this._leave());
