@@ -84,12 +84,17 @@ class NotebookPage:
         self._page.wait_for_selector(".jp-Dialog", state="detached")
         self._page.wait_for_selector(".jp-StatusBar-TextItem:has-text('| Idle')", timeout=READY_MS)
 
+    def save(self) -> None:
+        """Save the notebook, by the keyboard."""
+        self._page.keyboard.press("Control+s")
+        self._page.wait_for_selector(".jp-mod-dirty", state="detached")
+
     def theme(self, name: str) -> None:
         """Choose a theme, as the menu does."""
         self._page.click(".lm-MenuBar-itemLabel:text-is('Settings')")
         self._page.hover(".lm-Menu-itemLabel:text-is('Theme')")
         self._page.click(f".lm-Menu-itemLabel:text-is('{name}')")
-        self._page.wait_for_selector(f"body[data-jp-theme-name='{name}']")
+        self._page.wait_for_selector(f"body[data-jp-theme-name='{name}']", state="attached")
 
     def run_all(self, timeout: float) -> None:
         """Run all cells, as the menu does. The first that fails ends it."""

@@ -157,8 +157,7 @@ def test_it_answers_while_a_cell_runs_and_two_panels_agree_and_a_reload_brings_t
     assert second.read("history.curve('loss')") == curve
     assert [mark["words"] for mark in second.read("state.marks")] == ["sync", "ssp"]
 
-    notebook.page.keyboard.press("Control+s")
-    notebook.page.wait_for_selector(".jp-StatusBar-TextItem:has-text('Saving completed')")
+    notebook.save()
     notebook.page.reload()
     again = PanelPage(notebook.page)
     assert again.read("history.curve('loss')") == curve
@@ -176,8 +175,7 @@ def test_a_fresh_kernel_shows_the_last_picture_and_no_broken_widget(open_noteboo
     picture = notebook.page.locator(".pslab-snapshot img")
     picture.wait_for(state="attached", timeout=60_000)
     assert not picture.is_visible()
-    notebook.page.keyboard.press("Control+s")
-    notebook.page.wait_for_selector(".jp-StatusBar-TextItem:has-text('Saving completed')")
+    notebook.save()
     notebook.restart_kernel()
     notebook.page.reload()
     picture.wait_for(timeout=60_000)

@@ -113,11 +113,11 @@ class Feed:
 
     def _next(self, now: float, clock: float) -> Message | None:
         status, records, anew = self._look()
-        whole = self._whole or anew
-        self._whole = False
-        self._turn_back(status.global_step)
         stretched = self._curves.buckets.add(records)
         self._curves.timeline.add(records)
+        turned = self._turn_back(status.global_step)
+        whole = self._whole or anew or turned
+        self._whole = False
         state = self._state(status, now, clock)
         changes = state if whole else {name: value for name, value in state.items() if self._told.get(name, _NOTHING) != value}
         self._told = state
@@ -173,14 +173,15 @@ class Feed:
         self._curves = _Curves(*shape)
         return status, trainer.news().records if not news.anew else news.records, True
 
-    def _turn_back(self, step: int) -> None:
-        """After a restore or a reset the training goes on from an earlier step; what came after it is no part of it."""
-        if step < self._step:
+    def _turn_back(self, step: int) -> bool:
+        """After a restore or a reset the training goes on from an earlier step; what came after it is no part of it. Returns whether that is so."""
+        back = step < self._step
+        if back:
             self._curves.buckets.cut(step)
             self._marks.cut(step)
             self._progress.clear()
-            self._whole = True
         self._step = step
+        return back
 
     def _state(self, status: TrainerStatus, now: float, clock: float) -> dict[str, Any]:
         desk = self._desk

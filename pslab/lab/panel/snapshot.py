@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 MOST = 20_000
 """Steps that are drawn; of more, every n-th."""
 _WIDTH = 1000
-_WIDGET = '[data-mime-type="application/vnd.jupyter.widget-view+json"]'
-_HIDE_BROKEN = f".jp-OutputArea-child:has({_WIDGET}):not(:has(.pslab-panel)):has(+ .jp-OutputArea-child .pslab-snapshot img) {{ display: none }}"
+_HIDE_BROKEN = (
+    ".jp-OutputArea-child:has(> .jupyter-widgets):not(:has(.pslab-panel)):has(+ .jp-OutputArea-child .pslab-snapshot img) { display: none }"
+)
 """Where there is no panel but a word that its widget was not found, the picture stands alone."""
 
 

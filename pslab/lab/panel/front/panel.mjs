@@ -46,10 +46,11 @@ class PanelView {
     this.plots = new Plots(palette, hide);
     this._tasks = new Tasks(ask, !hide.includes("kill") && !lock.includes("kill"));
     const shown = (name, element) => (hide.includes(name) ? [] : [element]);
-    this.element = make("div", { class: "pslab-panel", role: "region", "aria-label": "pslab panel", "data-lm-suppress-shortcuts": "true" },
+    this.element = make("div", { class: "pslab-panel", role: "region", "aria-label": "pslab panel" },
       make("div", { class: "pslab-bar", role: "toolbar", "aria-label": "Training" }, ...this._buttons.map(({ button }) => button), ...shown("restore", this._restore), this._status, ...shown("freeze", this._frozen), this._still),
       make("div", { class: "pslab-body" }, this._controlsPlace, this.plots.element),
       make("div", { class: "pslab-foot" }, this._tasks.element, this._notice));
+    this.element.addEventListener("keydown", (event) => { if (!event.ctrlKey && !event.metaKey) event.stopPropagation(); }); // single letters are not the notebook's
   }
 
   remove() {
