@@ -22,7 +22,7 @@ from pslab.runtime.rendezvous import StepKey
 from pslab.runtime.step_run import TRACED
 from pslab.runtime.task import Task
 from pslab.runtime.tracing import Tracer, pack_spans
-from pslab.runtime.transport import Channel, Kind, Listener, Message, connect
+from pslab.runtime.transport import Channel, Kind, Listener, Message, Port, connect
 
 Arrays = tuple[Any, ...]
 
@@ -52,6 +52,7 @@ class TaskServer:
     Attributes:
         task: the task.
         address: where it listens.
+        port: its lines to the other tasks.
     """
 
     def __init__(
@@ -69,6 +70,7 @@ class TaskServer:
         config: ConfigProto | None = None,
     ) -> None:
         self.task = Task(name)
+        self.port = Port(name)
         self._tasks = tasks
         self._resolve = resolve
         self._secret = secret
@@ -80,7 +82,14 @@ class TaskServer:
         self._asked = 0
         self._all_answered = threading.Condition()
         self._listener = Listener(
-            self._serve, name=name, host=host, port=port, unix=unix, secret=secret, ssl_context=ssl_contexts[0] if ssl_contexts else None
+            self._serve,
+            name=name,
+            host=host,
+            port=port,
+            unix=unix,
+            secret=secret,
+            ssl_context=ssl_contexts[0] if ssl_contexts else None,
+            task_port=self.port,
         )
         self.address = self._listener.address
 
@@ -104,7 +113,9 @@ class TaskServer:
         patience = 0.0 if task in self._met else self._patience
         while True:
             try:
-                channel = connect(address, secret=self._secret, name=self.task.name, peer=task, ssl_context=self._ssl_for_connecting)
+                channel = connect(
+                    address, secret=self._secret, name=self.task.name, peer=task, ssl_context=self._ssl_for_connecting, port=self.port
+                )
             except UnavailableError as error:
                 now = monotonic()
                 if now >= began + patience or not wanted():
