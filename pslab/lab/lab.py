@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -23,7 +24,7 @@ from pslab.train.model import Build, Model
 from pslab.train.model_session import CHUNK
 from pslab.train.plans import evaluation_step, mode_plan, prediction_step, sketch
 from pslab.train.reading import Reading
-from pslab.train.strategy import Strategy, Update
+from pslab.train.strategy import Strategy
 from pslab.train.trainer import Trainer
 from pslab.train.trainer_status import TrainerStatus
 
@@ -155,23 +156,32 @@ class Lab:
             self._recipe, self._model = recipe, model
         return model
 
-    def mode(self, strategy: Strategy | None = None, *, replication: str | None = None, update: Update | None = None) -> Strategy:
+    def mode(self, strategy: Strategy | None = None, **fields: Any) -> Strategy:
         """Choose how the replicas work together; also while they train, from the next step on. What is not given stays.
+
+        Args:
+            strategy: all of it; or
+            fields: those of `Strategy` to be changed: ``replication``, ``update``, ``commit_every``, ``commit``, …
 
         Raises:
             UsageError: there is no such mode, or it does not fit the cluster; the one before stays.
         """
+        known = [f.name for f in dataclasses.fields(Strategy)]
+        if unknown := [name for name in fields if name not in known]:
+            raise UsageError(f"a mode has no {unknown[0]!r}", f"it has {', '.join(known)}")
         with self._lock:
-            wanted = strategy or Strategy(
-                self._strategy.replication if replication is None else replication,  # type: ignore[arg-type]
-                self._strategy.update if update is None else update,
-            )
+            wanted = dataclasses.replace(strategy or self._strategy, **fields)
             if self.cluster.running:
                 wanted.check(self.cluster.workers)
             if self._trainer is not None:
                 self._trainer.set_strategy(wanted)
             self._strategy = wanted
         return wanted
+
+    @property
+    def strategy(self) -> Strategy:
+        """The mode in force."""
+        return self._strategy
 
     # Training
 

@@ -60,7 +60,6 @@ class Crew:
         metric_names: names of the model's metrics.
         strategies: the strategy of each epoch.
         active: whether an epoch is on.
-        dropped: gradients that the ends of epochs dropped.
         progress: how far the training was when it was looked at last.
 
     Raises:
@@ -79,9 +78,14 @@ class Crew:
         self.metric_names = tuple(try_out(model, self.features).metrics)
         self.strategies: list[Strategy] = []
         self.active = False
-        self.dropped = 0
+        self._dropped = 0
         self.progress = Progress(0, 0)
         self._history = History(self.metric_names)
+
+    @property
+    def dropped(self) -> int:
+        """Contributions that were in no update: they came too late, or were in flight at the end of an epoch."""
+        return self._dropped + self.progress.late
 
     @property
     def workers(self) -> int:
@@ -109,7 +113,7 @@ class Crew:
     def begin_anew(self) -> None:
         """Forget all records and what was dropped, and let random sequences begin anew."""
         self._history = History(self.metric_names)
-        self.dropped = 0
+        self._dropped = 0
         self._cluster.call_all("begin_anew")
 
     def set_up(self) -> None:
@@ -159,6 +163,7 @@ class Crew:
             return
         self.active = False
         self.pause()
+        self._cluster.call(FIRST_PS, "let_go")
         self._cluster.call_all("stop_updates", patience=patience)
         self._stop_and_drop()
         self._fetch()
@@ -219,7 +224,8 @@ class Crew:
             self._cluster.call_all("stop")
         finally:
             held = self._cluster.call_all("drop", epoch_id=self.job(self.strategies[-1]).epoch_id)
-        self.dropped += max(held.values(), default=0)
+        self._dropped += max(held.values(), default=0)
+        self.progress = self.progress._replace(late=0)
 
     def _fetch(self) -> None:
         for task in self._drivers():
