@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from pslab.errors import FailedPreconditionError, UnavailableError, UsageError
 from pslab.lab.memory import Room
+from pslab.runtime.transport.network import Duplex, Link, Network, parse_bandwidth, parse_time
 
 if TYPE_CHECKING:
     from pslab.cluster import Cluster, ClusterStatus
@@ -27,6 +29,12 @@ class LabCluster:
         self._leave = leave
         self._resized = resized
         self._cluster: Cluster | None = None
+        self._network = Network()
+
+    @property
+    def network(self) -> Network:
+        """What the links between the tasks are like."""
+        return self._network
 
     @property
     def running(self) -> bool:
@@ -80,7 +88,7 @@ class LabCluster:
     def stop(self) -> None:
         """Take the cluster down, and with it a training that runs. Without a cluster, nothing happens."""
         if self._cluster is not None:
-            cluster, self._cluster = self._cluster, None
+            cluster, self._cluster, self._network = self._cluster, None, Network()
             try:
                 self._leave()
             finally:
@@ -107,6 +115,59 @@ class LabCluster:
     def kill(self, task: str) -> None:
         """End a task's process with SIGKILL, as a crash would. It comes back under its name; a worker goes on, a ps has lost its parameters."""
         self.require().kill(task)
+
+    def link(
+        self,
+        bandwidth: float | str | None = None,
+        latency: float | str | None = None,
+        jitter: float | str | None = None,
+        *,
+        duplex: Duplex | str | None = None,
+        between: tuple[str, str] | None = None,
+    ) -> Network:
+        """Make the links slow, as those of a network are; also while something trains. What is not said is as fast as it goes.
+
+        Only the data plane is shaped: the tensors between the tasks, and not how the cluster itself is steered.
+
+        Args:
+            bandwidth: of each task's port, which all its links share: ``"100Mbit"``, ``"12MB/s"``, or bytes per second. With ``between``, of a cable of
+                their own.
+            latency: from the leaving of a byte to its arrival: ``"1ms"``, or seconds.
+            jitter: mean of what comes on top of a message's latency, exponentially distributed.
+            duplex: ``"full"`` (each direction has the bandwidth) or ``"half"`` (both share it); of all links. As it was, if None.
+            between: two tasks whose link alone is changed; what is not said of it is as of all others.
+
+        Raises:
+            UsageError: a number cannot be meant, or there is no such task.
+        """
+        rate = None if bandwidth is None else parse_bandwidth(bandwidth)
+        late, late_by = (None if value is None else parse_time(value) for value in (latency, jitter))
+        way: Any = self._network.duplex if duplex is None else duplex
+        if between is None:
+            network = Network(rate, late or 0.0, late_by or 0.0, way, self._network.links)
+        else:
+            network = replace(self._network, duplex=way).with_link(self._pair(between), Link(rate, late, late_by))
+        return self._shape(network)
+
+    def unlink(self, between: tuple[str, str] | None = None) -> Network:
+        """Make the links as fast as they go again; or one as all others are.
+
+        Raises:
+            UsageError: there is no such task.
+        """
+        return self._shape(Network() if between is None else self._network.with_link(self._pair(between), Link()))
+
+    def _pair(self, between: tuple[str, str]) -> tuple[str, str]:
+        tasks = self.require().tasks
+        for task in between:
+            if task not in tasks:
+                raise UsageError(f"there is no task {task!r}", f"there is {', '.join(tasks)}")
+        return between
+
+    def _shape(self, network: Network) -> Network:
+        self.require().call_always("shape", network=network)
+        self._network = network
+        return network
 
     def require(self) -> Cluster:
         """The running cluster.

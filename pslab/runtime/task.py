@@ -10,6 +10,7 @@ from pslab.execution.arrays import local_devices
 from pslab.execution.compiler import Program, compile_partition
 from pslab.graph.plan import Partition
 from pslab.runtime.rendezvous import Rendezvous
+from pslab.runtime.tally import Tally
 from pslab.runtime.variables import VariableStore
 
 T = TypeVar("T")
@@ -24,6 +25,7 @@ class Task:
         variables: the variables placed on this task.
         rendezvous: where tensors from other tasks arrive.
         devices: names of its devices, preferred first.
+        tally: what the tensors weigh that it sends.
     """
 
     def __init__(self, name: str) -> None:
@@ -32,6 +34,7 @@ class Task:
         self.variables = VariableStore()
         self.rendezvous = Rendezvous()
         self.devices = local_devices()
+        self.tally = Tally()
         self._resources: dict[str, Any] = {}
 
     def resource(self, key: str, factory: Callable[[], T]) -> T:

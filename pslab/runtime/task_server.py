@@ -20,6 +20,7 @@ from pslab.runtime.failure import pack_error
 from pslab.runtime.master import Master
 from pslab.runtime.rendezvous import StepKey
 from pslab.runtime.step_run import TRACED
+from pslab.runtime.tally import is_weighed
 from pslab.runtime.task import Task
 from pslab.runtime.tracing import Tracer, pack_spans
 from pslab.runtime.transport import Channel, Kind, Listener, Message, Port, connect
@@ -208,6 +209,8 @@ class _Client:
             values, times = drive(program, message.arrays[:fed], link, self._task.monitor, tracer)
             times.idle = idle
             times.bytes_fed = sum(a.nbytes for a in message.arrays[:fed])
+            if is_weighed(key.step):
+                self._task.tally.weigh(program.partition.master, program.partition.fetches, values)
             answer = Message(Kind.DONE, key.plan, key.step, fields=times.as_fields(), arrays=values)
             if tracer is not None:
                 answer.body = pack_spans(tracer.spans)
@@ -231,6 +234,8 @@ class _ServedStep(Link):
             self._arrived[part.rides.index] = start.arrays[fed:], start.size - sum(a.nbytes for a in start.arrays[:fed])
 
     def send(self, cut: Cut, arrays: Arrays) -> int:
+        if is_weighed(self._key.step):
+            self._server.task.tally.weigh(cut.destination, cut.tensors, arrays)
         message = Message(Kind.TENSORS, self._key.plan, self._key.step, cut.index, arrays=arrays)
         if cut.destination == self._part.master:
             return self._channel.send(message)

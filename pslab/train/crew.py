@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, Protocol
 
+import numpy as np
+
 from pslab.data.partitions import DataSource
 from pslab.errors import PslabError, UnavailableError
 from pslab.trace.recorder import Records
@@ -17,6 +19,7 @@ from pslab.train.model import Features, Model, try_out
 from pslab.train.reading import Reading
 from pslab.train.service import Progress
 from pslab.train.strategy import Replication, Strategy
+from pslab.train.traffic import Traffic
 
 PATIENCE_S = 60.0
 """Seconds that a change waits for the step in flight."""
@@ -155,6 +158,7 @@ class Crew:
         except PslabError:
             self._stop_and_drop()
             raise
+        self._cluster.call_all("count_anew")
         self.active = True
 
     def end(self, patience: float = PATIENCE_S) -> None:
@@ -217,6 +221,13 @@ class Crew:
     def expected(self, strategy: Strategy) -> list[str]:
         """Tasks that have loops while an epoch is on."""
         return [CLIENT] if strategy.replication is Replication.IN_GRAPH else self._drivers()[:-1]
+
+    def traffic(self) -> Traffic:
+        """What went between the tasks in this epoch, or the one that was last."""
+        records = self.records()
+        mine = records[records["strategy"] == len(self.strategies) - 1]
+        steps = {f"worker:{i}": int(np.count_nonzero(mine["worker"] == i)) for i in range(self.workers)}
+        return Traffic(self._cluster.call_all("traffic"), steps)
 
     def _stop_and_drop(self) -> None:
         """What is forgotten before all loops have ended would be made anew by those that still run."""

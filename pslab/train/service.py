@@ -18,6 +18,7 @@ from pslab.queues.ops import QUEUES as INPUT_QUEUES
 from pslab.runtime.session import Session
 from pslab.runtime.targets import publish, withdraw
 from pslab.runtime.task_server import TaskServer
+from pslab.runtime.transport import Network, Sent
 from pslab.sync.claim_ops import claims_of
 from pslab.sync.ledger_ops import LEDGERS
 from pslab.sync.ops import ACCUMULATORS
@@ -31,6 +32,7 @@ from pslab.train.loop import Loop, LoopStatus
 from pslab.train.model_session import ModelSession
 from pslab.train.reading import Reading, Supply, readers_of, write_share
 from pslab.train.strategy import Replication
+from pslab.train.traffic import TaskTraffic
 from pslab.train.turns import ChiefTurn, ReplicaTurn, StepRecorder, TowersTurn
 
 GLOBAL_STEP = "global_step"
@@ -84,6 +86,7 @@ class TaskService:
         self._model: ModelSession | None = None
         self._supplies: list[Supply] = []
         self._share: Path | None = None
+        self._sent_before: dict[str, Sent] = {}
 
     def close(self) -> None:
         """End the loops and stop serving."""
@@ -97,6 +100,20 @@ class TaskService:
     def gpu_memory(self) -> int | None:
         """Bytes of memory of the GPU that it computes on; None without one."""
         return gpu_memory()
+
+    def shape(self, network: Network) -> None:
+        """Give the links of this task another shape, from now on."""
+        self._server.port.shape(network)
+
+    def traffic(self) -> TaskTraffic:
+        """What this task has sent since `count_anew`, or its start."""
+        sent = {peer: sent - self._sent_before.get(peer, Sent()) for peer, sent in self._server.port.sent().items()}
+        return TaskTraffic({peer: now for peer, now in sent.items() if now.messages}, self._server.task.tally.weights())
+
+    def count_anew(self) -> None:
+        """Count what is sent from now on."""
+        self._sent_before = self._server.port.sent()
+        self._server.task.tally.begin_anew()
 
     # Training
 

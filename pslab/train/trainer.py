@@ -22,6 +22,7 @@ from pslab.train.model import Model
 from pslab.train.model_session import CHUNK
 from pslab.train.reading import Reading
 from pslab.train.strategy import Strategy
+from pslab.train.traffic import Traffic
 from pslab.train.trainer_status import TrainerStatus
 
 LOOK_S = 0.1
@@ -175,6 +176,11 @@ class Trainer:
         """All step records until now, by time; the field ``strategy`` is an index into `strategies`."""
         with self._lock:
             return self._crew.records()
+
+    def traffic(self) -> Traffic:
+        """What went between the tasks since the present mode began."""
+        with self._lock:
+            return self._crew.traffic()
 
     def evaluate(self, chunk: int = CHUNK) -> dict[str, float]:
         """Loss and metrics on the test set, with the present parameters; ``chunk`` examples at a time."""

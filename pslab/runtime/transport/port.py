@@ -37,6 +37,9 @@ class Sent(NamedTuple):
     def __add__(self, other: Sent) -> Sent:  # type: ignore[override]
         return Sent(self.messages + other.messages, self.bytes + other.bytes, self.seconds + other.seconds)
 
+    def __sub__(self, other: Sent) -> Sent:
+        return Sent(self.messages - other.messages, self.bytes - other.bytes, self.seconds - other.seconds)
+
 
 class Counting(Protocol):
     """A channel, as its line sees it."""
