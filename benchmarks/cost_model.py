@@ -64,7 +64,13 @@ def rows(args: argparse.Namespace) -> Iterator[tuple[str, float, float, float, s
                         found = predict(workload(trainer.job(), network, measured_compute(records), os.cpu_count()))
                         if args.phases:
                             print("; ".join(f"{p} {getattr(found, p) * 1e3:.2f} {step[p] * 1e3:.2f}" for p in ("compute", "wait", "push", "pull")))
-                        yield f"{mode:<16} {workers:>7} {ps:>3} {k:>3}", found.step, step["wall"], 1 - step["compute"] / step["wall"], found.bottleneck
+                        yield (
+                            f"{mode:<16} {workers:>7} {ps:>3} {k:>3}",
+                            found.step,
+                            step["wall"],
+                            1 - step["compute"] / step["wall"],
+                            found.bottleneck,
+                        )
                 trainer.close()
 
 

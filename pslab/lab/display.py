@@ -8,7 +8,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import pandas
+
     from pslab.cluster import ClusterStatus
+    from pslab.lab.costs import Cost
     from pslab.lab.status import LabStatus, LoopState
 
 _CELL = "text-align:left;padding:2px 14px 2px 0;font-family:var(--jp-code-font-family,monospace);font-size:13px"
@@ -81,6 +84,20 @@ def _what_it_does(loop: LoopState, status: LabStatus) -> str:
 def show_figures(heading: str, figures: Mapping[str, float]) -> Shown:
     """Numbers by name."""
     return Shown(heading, (), [(name, f"{value:.4f}") for name, value in figures.items()])
+
+
+def show_table(heading: str, table: pandas.DataFrame) -> Shown:
+    """A table, its fractions in few digits."""
+    rows = [[f"{cell:.4g}" if isinstance(cell, float) else cell for cell in row] for row in table.itertuples(index=False)]
+    return Shown(heading, tuple(str(c).replace("_", " ") for c in table.columns), rows)
+
+
+def show_cost(cost: Cost) -> Shown:
+    """A step, predicted and measured."""
+    rows = [(name, *(f"{seconds * 1e3:.2f} ms" for seconds in row)) for name, row in zip(cost.table.index, cost.table.to_numpy(), strict=True)]
+    ratio = cost.predicted.step / cost.measured["wall"]
+    heading = f"a worker's step, predicted and measured ({cost.steps} steps): {ratio:.2f} of the measured; links: {cost.network}"
+    return Shown(heading, ("", *cost.table.columns), rows, cost.why)
 
 
 def show_predictions(outputs: Mapping[str, Any]) -> Shown:

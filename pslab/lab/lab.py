@@ -14,6 +14,7 @@ import numpy as np
 from pslab.data.datasets import load
 from pslab.data.partitions import DataSource
 from pslab.errors import FailedPreconditionError, UsageError
+from pslab.lab.costs import Cost, cost_of, links_table, variables_table
 from pslab.lab.lab_cluster import LabCluster
 from pslab.lab.memory import MemoryEstimate, Room, check_training, chunk_that_fits, estimate
 from pslab.lab.recipe import Recipe
@@ -260,6 +261,29 @@ class Lab:
         if path is not None:
             figure.savefig(Path(path).expanduser())
         return figure
+
+    def traffic(self, by: str = "link") -> pandas.DataFrame:
+        """What has gone between the tasks since the present mode began, counted where it was sent.
+
+        Args:
+            by: ``"link"`` (messages, bytes and seconds of each link and direction, also per worker step) or ``"variable"`` (bytes of each variable to
+                and from the ps tasks).
+
+        Raises:
+            UsageError: ``by`` is something else.
+        """
+        if by not in ("link", "variable"):
+            raise UsageError(f"traffic is by link or by variable, found {by!r}")
+        trainer = self._training()
+        return links_table(trainer.traffic()) if by == "link" else variables_table(trainer.traffic(), trainer.job())
+
+    def cost(self) -> Cost:
+        """What a worker's step of the present mode costs: predicted from its plan, the links and the seconds that computing takes; and as measured.
+
+        Raises:
+            FailedPreconditionError: no step was made in this mode yet.
+        """
+        return cost_of(self._training(), self.cluster.network, self.cluster.cores)
 
     def evaluate(self) -> dict[str, float]:
         """Loss and metrics on the test set, with the parameters as they are now; as many examples at a time as fit into memory.

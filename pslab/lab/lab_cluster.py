@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -35,6 +36,11 @@ class LabCluster:
     def network(self) -> Network:
         """What the links between the tasks are like."""
         return self._network
+
+    @property
+    def cores(self) -> int | None:
+        """Cores that all tasks share; None where they are guests on machines of others."""
+        return None if self.require().room is None else len(os.sched_getaffinity(0))
 
     @property
     def running(self) -> bool:

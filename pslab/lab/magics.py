@@ -14,7 +14,7 @@ from IPython.core.magic import Magics, line_cell_magic, magics_class
 
 from pslab.errors import AbortedError, DeadlineExceededError, NotFoundError, UsageError
 from pslab.lab.completion import pslab_matcher
-from pslab.lab.display import Shown, show_cluster, show_figures, show_predictions, show_status
+from pslab.lab.display import Shown, show_cluster, show_cost, show_figures, show_predictions, show_status, show_table
 from pslab.lab.lab import Lab
 from pslab.lab.mode_words import mode_fields
 from pslab.lab.parser import parse
@@ -82,6 +82,17 @@ class PslabMagics(Magics):
         self.lab.cluster.kill(options.task)
         return Shown(f"{options.task} was killed; it comes back under its name")
 
+    def _link(self, options: argparse.Namespace) -> Shown:
+        words = {"duplex": options.duplex, "between": _two(options.between)}
+        return Shown(f"links: {self.lab.cluster.link(options.bandwidth, options.latency, options.jitter, **words)}")
+
+    def _unlink(self, options: argparse.Namespace) -> Shown:
+        return Shown(f"links: {self.lab.cluster.unlink(_two(options.between))}")
+
+    def _cluster(self, options: argparse.Namespace) -> Shown:
+        network = self.lab.cluster.network
+        return show_cluster(self.lab.cluster.status(), f"links: {network}" if network.shaped else "")
+
     def _stop_cluster(self, options: argparse.Namespace) -> Shown:
         with ProgressLine("stopping the cluster …"):
             self.lab.cluster.stop()
@@ -128,6 +139,25 @@ class PslabMagics(Magics):
             print("stopped waiting; the training goes on in the background (%pslab pause, %pslab stop)")
         return self.lab.status()
 
+    def _traffic(self, options: argparse.Namespace) -> Shown:
+        from IPython.display import display
+
+        from pslab.lab.cost_figures import traffic_figure
+
+        table = self.lab.traffic(options.by)
+        if options.by == "link":
+            display(traffic_figure(table))
+        return show_table(f"traffic since the mode began, by {options.by}", table)
+
+    def _cost(self, options: argparse.Namespace) -> Shown:
+        from IPython.display import display
+
+        from pslab.lab.cost_figures import cost_figure
+
+        cost = self.lab.cost()
+        display(cost_figure(cost))
+        return show_cost(cost)
+
     def _plot(self, options: argparse.Namespace) -> Any:
         from IPython.display import display
 
@@ -170,9 +200,22 @@ class PslabMagics(Magics):
         return self.shell.user_ns[name]
 
 
+def _two(between: list[str]) -> tuple[str, str] | None:
+    """The two tasks that are named; None where none is.
+
+    Raises:
+        UsageError: it is another number.
+    """
+    if len(between) not in (0, 2):
+        raise UsageError(f"a link is between two tasks, found {' '.join(between)}", "%pslab cluster link worker:1 ps:0 --bandwidth 10Mbit")
+    return (between[0], between[1]) if between else None
+
+
 _VERBS: dict[str, Callable[[PslabMagics, argparse.Namespace], Any]] = {
     "cluster start": PslabMagics._start,
-    "cluster status": lambda self, options: show_cluster(self.lab.cluster.status()),
+    "cluster status": PslabMagics._cluster,
+    "cluster link": PslabMagics._link,
+    "cluster unlink": PslabMagics._unlink,
     "cluster scale": PslabMagics._scale,
     "cluster kill": PslabMagics._kill,
     "cluster stop": PslabMagics._stop_cluster,
@@ -185,6 +228,8 @@ _VERBS: dict[str, Callable[[PslabMagics, argparse.Namespace], Any]] = {
     "step": lambda self, options: show_status(self.lab.step(options.n)),
     "stop": lambda self, options: show_status(self.lab.stop()),
     "status": lambda self, options: show_status(self.lab.status()),
+    "traffic": PslabMagics._traffic,
+    "cost": PslabMagics._cost,
     "plot": PslabMagics._plot,
     "evaluate": lambda self, options: show_figures("on the test set", self.lab.evaluate()),
     "predict": lambda self, options: show_predictions(self.lab.predict(n=options.n)),

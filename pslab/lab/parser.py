@@ -90,6 +90,8 @@ def build_parser() -> Parser:
     train.add_argument("--wait", action="store_true", help="come back when they are made")
     step = verbs.add_parser("step", help="make so many updates, and be paused")
     step.add_argument("n", type=count, nargs="?", metavar="N", default=1, help="how many (1)")
+    traffic = verbs.add_parser("traffic", help="what goes between the tasks: messages, bytes, seconds")
+    traffic.add_argument("--by", choices=["link", "variable"], default="link", help="per link, or per variable and direction (link)")
     plot = verbs.add_parser("plot", help="draw loss, divergence, bytes and time")
     plot.add_argument("path", nargs="?", metavar="FILE", help="write the picture there too")
     predict = verbs.add_parser("predict", help="the model's outputs for examples of the test set")
@@ -114,6 +116,7 @@ _PLAIN = {
     "resume": "go on",
     "stop": "end the training; the parameters stay",
     "status": "how the training fares",
+    "cost": "a step, predicted and measured, and what makes it take so long",
     "evaluate": "loss and metrics on the test set",
     "reset": "back to the initial parameters",
     "graph": "which task runs which ops, and what travels between them",
@@ -140,7 +143,15 @@ def _add_cluster(cluster: argparse.ArgumentParser) -> None:
     scale.add_argument("--workers", type=count, metavar="N", help="workers (as many as there are)")
     kill = actions.add_parser("kill", help="end a task's process, as a crash would")
     kill.add_argument("task", metavar="TASK", help="such as worker:1")
-    actions.add_parser("status", help="who is where")
+    actions.add_parser("status", help="who is where, and what the links are like")
+    link = actions.add_parser("link", help="make the links between tasks slow; what is not said is as fast as it goes")
+    link.add_argument("between", nargs="*", metavar="TASK", help="two tasks whose link alone is changed (all links)")
+    link.add_argument("--bandwidth", metavar="B", help="of each task's port, such as 100Mbit; of one link, of its own cable")
+    link.add_argument("--latency", metavar="T", help="of each message, such as 1ms")
+    link.add_argument("--jitter", metavar="T", help="mean of what comes on top of the latency, such as 200us")
+    link.add_argument("--duplex", choices=["full", "half"], help="whether a port sends and receives at the same time (full)")
+    unlink = actions.add_parser("unlink", help="make the links as fast as they go again")
+    unlink.add_argument("between", nargs="*", metavar="TASK", help="two tasks whose link alone is changed (all links)")
     actions.add_parser("stop", help="take the cluster down")
 
 

@@ -114,9 +114,7 @@ class TaskServer:
         patience = 0.0 if task in self._met else self._patience
         while True:
             try:
-                channel = connect(
-                    address, secret=self._secret, name=self.task.name, peer=task, ssl_context=self._ssl_for_connecting, port=self.port
-                )
+                channel = connect(address, secret=self._secret, name=self.task.name, peer=task, ssl_context=self._ssl_for_connecting, port=self.port)
             except UnavailableError as error:
                 now = monotonic()
                 if now >= began + patience or not wanted():

@@ -72,7 +72,7 @@ def predict(workload: Workload) -> Prediction:
     """Predict what a step costs: its plan is run on simulated ports and cores, with simulated time.
 
     The bottleneck is what would save the most, if it took no time. Of what the network costs, it is the ps tasks' where their ports alone make
-    a third of it.
+    a quarter of it.
 
     Raises:
         FailedPreconditionError: the loops wait for each other for ever.
@@ -85,7 +85,7 @@ def predict(workload: Workload) -> Prediction:
         "cores": simulate(replace(workload, compute={}))[0].wall,
     }
     saved = {name: phases.wall - wall for name, wall in without.items()}
-    bottleneck = "cores" if saved["cores"] >= saved["network"] else "ps" if saved["ps"] >= saved["network"] / 3 else "network"
+    bottleneck = "cores" if saved["cores"] >= saved["network"] else "ps" if saved["ps"] >= saved["network"] / 4 else "network"
     return Prediction(phases.wall, phases.compute, phases.wait, phases.push, phases.pull, bottleneck, without, ports)
 
 

@@ -65,7 +65,7 @@ class Rules:
             case "StepAfter":
                 return self.step > read_step
             case "AccumulatorTakeGradient":
-                return self.gathered[attrs["accumulator"]] >= attrs["num_required"]
+                return self.gathered[attrs["accumulator"]] >= int(attrs["num_required"])
             case "ClockRead":
                 ticks = self.ticks[attrs["clock"]]
                 workers = len(ticks)

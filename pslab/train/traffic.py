@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -110,39 +110,37 @@ def variables_in(plan: StepPlan) -> dict[str, str]:
     about: dict[str, str] = {}
     for name, part in plan.partitions.items():
         if name.startswith("ps:"):
-            nodes = {n.name: n for stage in part.stages for n in (*stage.nodes, *stage.waits)}
-            takers: defaultdict[str, list[str]] = defaultdict(list)
-            for node in nodes.values():
-                for tensor in node.inputs:
-                    takers[tensor].append(node.name)
-            makers = _Search(nodes, lambda node: [op_of(tensor) for tensor in node.inputs])
-            users = _Search(nodes, lambda node: [user for i in range(len(node.outputs)) for user in takers[node.output(i)]])
-            about |= {tensor: makers.variable([op_of(tensor)]) for tensor in _leaving(part)}
-            about |= {tensor: users.variable(takers[tensor]) for stage in part.stages for cut in stage.receives for tensor in cut.tensors}
+            about |= _variables_of(part)
     return about
 
 
-def _leaving(part: Partition) -> list[str]:
-    return [*part.fetches, *(tensor for stage in part.stages for cut in stage.sends for tensor in cut.tensors)]
+def _variables_of(part: Partition) -> dict[str, str]:
+    nodes = {n.name: n for stage in part.stages for n in (*stage.nodes, *stage.waits)}
+    makers = {node.name: [op_of(tensor) for tensor in node.inputs] for node in nodes.values()}
+    users: defaultdict[str, list[str]] = defaultdict(list)
+    for node in nodes.values():
+        for tensor in node.inputs:
+            users[tensor].append(node.name)
+    beyond = {node.name: [user for i in range(len(node.outputs)) for user in users[node.output(i)]] for node in nodes.values()}
+    leaving = [*part.fetches, *(tensor for stage in part.stages for cut in stage.sends for tensor in cut.tensors)]
+    coming = [tensor for stage in part.stages for cut in stage.receives for tensor in cut.tensors]
+    return {
+        **{tensor: _nearest(nodes, [op_of(tensor)], makers) for tensor in leaving},
+        **{tensor: _nearest(nodes, users[tensor], beyond) for tensor in coming},
+    }
 
 
-class _Search(NamedTuple):
-    """A way through the ops of a partition."""
-
-    nodes: Mapping[str, Node]
-    beyond: Callable[[Node], list[str]]
-
-    def variable(self, begin: Sequence[str]) -> str:
-        """The variable that the nearest ops are about which are about one; empty if that is not a single one."""
-        found, seen, ahead = set(), set(begin), [*begin]
-        while ahead:
-            node = self.nodes.get(ahead.pop())
-            if node is not None and (variable := _variable_of(node)):
-                found.add(variable)
-            elif node is not None:
-                ahead += [name for name in self.beyond(node) if name not in seen]
-                seen.update(ahead)
-        return found.pop() if len(found) == 1 else ""
+def _nearest(nodes: Mapping[str, Node], begin: Sequence[str], ways: Mapping[str, Sequence[str]]) -> str:
+    """The variable that the nearest ops on the ``ways`` are about which are about one; empty if that is not a single one."""
+    found, seen, ahead = set(), set(begin), [*begin]
+    while ahead:
+        name = ahead.pop()
+        if name in nodes and (variable := _variable_of(nodes[name])):
+            found.add(variable)
+        else:
+            ahead += [further for further in ways.get(name, ()) if further not in seen]
+            seen.update(ahead)
+    return found.pop() if len(found) == 1 else ""
 
 
 def _variable_of(node: Node) -> str:

@@ -87,9 +87,7 @@ class Network:
     def between(self, one: str, other: str) -> Link:
         """What the link of two tasks is like, with nothing left open but its bandwidth: None where it goes by the tasks' ports."""
         own = dict(self.links).get(pair(one, other), Link())
-        return Link(
-            own.bandwidth, self.latency if own.latency is None else own.latency, self.jitter if own.jitter is None else own.jitter
-        )
+        return Link(own.bandwidth, self.latency if own.latency is None else own.latency, self.jitter if own.jitter is None else own.jitter)
 
     def with_link(self, between: Iterable[str], link: Link) -> Network:
         """The same with one link changed; it is as all others if ``link`` says nothing."""

@@ -15,7 +15,7 @@ class TestChannels(ChannelConformance):
     pass
 
 
-@pytest.mark.parametrize("shaped", ("in-process", "unix"), indirect=True)
+@pytest.mark.parametrize("shaped", ["in-process", "unix"], indirect=True)
 class TestShapedChannels(ChannelConformance):
     """Bandwidth, latency and jitter change when a message arrives, and nothing else."""
 

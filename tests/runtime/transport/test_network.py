@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from contextlib import suppress
 
 import pytest
 from hypothesis import given
@@ -33,12 +34,10 @@ def test_numbers_are_as_they_are(value) -> None:
 
 
 @given(st.text(max_size=12))
-def test_anything_else_is_refused_by_name(text) -> None:
+def test_any_words_are_a_number_or_refused(text) -> None:
     for parse in (parse_bandwidth, parse_time):
-        try:
+        with suppress(UsageError):
             assert parse(text) >= 0
-        except UsageError as error:
-            assert repr(text) in error.message or "must be" in error.message
 
 
 @pytest.mark.parametrize(
