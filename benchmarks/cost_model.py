@@ -18,7 +18,7 @@ from pslab.cluster import Cluster
 from pslab.data.datasets import load
 from pslab.runtime.transport.network import Network, parse_bandwidth, parse_time
 from pslab.simulate.cost import predict
-from pslab.train.costing import measured_compute, measured_step, workload
+from pslab.train.costing import measured_step, workload
 from pslab.train.model import Model
 from pslab.train.models import by_name
 from pslab.train.strategy import Async, Replication, Strategy, Sync
@@ -61,7 +61,7 @@ def rows(args: argparse.Namespace) -> Iterator[tuple[str, float, float, float, s
                         strategy = MODES[mode](k)
                         records = measure(trainer, strategy, args.seconds)
                         step = measured_step(records, strategy.commit_every)
-                        found = predict(workload(trainer.job(), network, measured_compute(records), os.cpu_count()))
+                        found = predict(workload(trainer.job(), network, records, os.cpu_count()))
                         if args.phases:
                             print("; ".join(f"{p} {getattr(found, p) * 1e3:.2f} {step[p] * 1e3:.2f}" for p in ("compute", "wait", "push", "pull")))
                         yield (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pslab.errors import FailedPreconditionError
 from pslab.simulate.cost import Prediction, predict
-from pslab.train.costing import PHASES, measured_compute, measured_step, steps_of, workload
+from pslab.train.costing import PHASES, measured_step, steps_of, workload
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -112,7 +112,7 @@ def cost_of(trainer: Trainer, network: Network, cores: int | None) -> Cost:
     every = job.strategy.commit_every
     usual = mine[mine["step"] > _WARM_UP * every]
     usual = usual if len(usual) > every else mine
-    found = predict(workload(job, network, measured_compute(usual), cores, tensor_sizes(trainer.traffic())))
+    found = predict(workload(job, network, usual, cores, tensor_sizes(trainer.traffic())))
     return Cost(found, measured_step(usual, every), len(usual), network)
 
 

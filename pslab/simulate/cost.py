@@ -25,6 +25,7 @@ class Workload:
         plans: what each loop runs again and again: each worker's step, the chief's, the client's.
         network: the shape of the links.
         compute: seconds that a worker computes for a step, by task, with a core of its own.
+        around: seconds that a worker's loop takes for a step besides: the next batch, its record.
         cores: how many tasks compute at once; None for as many as there are.
         commit_every: steps of a worker per run of its plan; the others need no other task.
         overhead: seconds that a message takes on top of what the network says: encoding it, waking a thread.
@@ -35,6 +36,7 @@ class Workload:
     plans: Sequence[StepPlan]
     network: Network
     compute: Mapping[str, float]
+    around: float = 0.0
     cores: int | None = None
     commit_every: int = 1
     overhead: float = 2e-4
@@ -82,7 +84,7 @@ def predict(workload: Workload) -> Prediction:
     without = {
         "network": simulate(replace(workload, network=Network()))[0].wall,
         "ps": simulate(workload, servers)[0].wall,
-        "cores": simulate(replace(workload, compute={}))[0].wall,
+        "cores": simulate(replace(workload, compute={}, around=0.0))[0].wall,
     }
     saved = {name: phases.wall - wall for name, wall in without.items()}
     bottleneck = "cores" if saved["cores"] >= saved["network"] else "ps" if saved["ps"] >= saved["network"] / 4 else "network"
@@ -98,7 +100,7 @@ def simulate(workload: Workload, free: frozenset[str] = frozenset()) -> tuple[Ph
     events, mail, rules = Events(), Mail(), Rules()
     machines = Machines(events, workload.network, workload.cores, workload.overhead, free)
     loops = [
-        Driver(plan, machines, mail, rules, Sizes(plan, workload.batch, workload.sizes), workload.compute, workload.commit_every - 1)
+        Driver(plan, machines, mail, rules, Sizes(plan, workload.batch, workload.sizes), workload.compute, workload.around, workload.commit_every - 1)
         for plan in workload.plans
     ]
     working = [loop for loop in loops if loop.phases]

@@ -88,6 +88,7 @@ class Driver:
         rules: what makes them wait.
         sizes: bytes of messages.
         compute: seconds that a task computes in a run, by task.
+        around: seconds that the loop of a worker takes for a step besides.
         apart: steps before each run that need no other task.
 
     Attributes:
@@ -98,7 +99,7 @@ class Driver:
     _ids = itertools.count()
 
     def __init__(
-        self, plan: StepPlan, machines: Machines, mail: Mail, rules: Rules, sizes: Sizes, compute: Mapping[str, float], apart: int = 0
+        self, plan: StepPlan, machines: Machines, mail: Mail, rules: Rules, sizes: Sizes, compute: Mapping[str, float], around: float = 0.0, apart: int = 0
     ) -> None:
         self._plan = plan
         self._machines = machines
@@ -108,6 +109,7 @@ class Driver:
         self._sizes = sizes
         self._compute = compute
         self._apart = apart
+        self._around = around if plan.master.startswith("worker:") else 0.0
         self._id = next(Driver._ids)
         self._read_step = 0
         self.runs = 0
@@ -118,8 +120,8 @@ class Driver:
         for run in itertools.count():
             began = self._events.now
             alone = self._compute.get(self._plan.master, 0.0) * self._apart
-            if alone:
-                yield self._machines.compute(alone)
+            if busy := alone + self._around * (1 + self._apart):
+                yield self._machines.compute(busy)
             yield from self._run(run, alone)
             self.runs += 1
             for phases in self.phases.values():

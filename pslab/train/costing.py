@@ -25,13 +25,13 @@ def steps_of(job: Job) -> list[PlannedStep]:
     return [*steps, chief_step(job)] if job.strategy.gathered and not in_graph else steps
 
 
-def workload(job: Job, network: Network, compute: Mapping[int, float], cores: int | None, measured: Mapping[str, float] | None = None) -> Workload:
+def workload(job: Job, network: Network, records: Records, cores: int | None, measured: Mapping[str, float] | None = None) -> Workload:
     """What a job's steps are to the cost model.
 
     Args:
         job: the job.
         network: the shape of its links.
-        compute: seconds that each worker computes for a step, by its index.
+        records: steps that were made, for the seconds that each worker computes.
         cores: how many tasks compute at once.
         measured: bytes of tensors that were measured, by name.
     """
@@ -44,7 +44,8 @@ def workload(job: Job, network: Network, compute: Mapping[int, float], cores: in
     return Workload(
         [step.plan for step in steps],
         network,
-        {f"worker:{worker}": seconds for worker, seconds in compute.items()},
+        measured_compute(records),
+        _around(records),
         cores,
         job.strategy.commit_every,
         batch=job.batch_size,
@@ -66,10 +67,16 @@ def measured_step(records: Records, commit_every: int) -> dict[str, float]:
     return {name: (_mean(apart[name]) * (commit_every - 1) + _mean((usual if len(usual) else commits)[name])) / commit_every for name in PHASES}
 
 
-def measured_compute(records: Records) -> dict[int, float]:
-    """Seconds that each worker computes for a step: the median, for a worker that has to wait for a core now and then needs no more."""
+def measured_compute(records: Records) -> dict[str, float]:
+    """Seconds that each worker computes for a step: the median, for one that has to wait for a core now and then needs no more."""
     usual = records[~records["observed"]] if np.any(~records["observed"]) else records
-    return {int(worker): float(np.median(usual["compute"][usual["worker"] == worker])) for worker in np.unique(usual["worker"])}
+    return {f"worker:{worker}": float(np.median(usual["compute"][usual["worker"] == worker])) for worker in np.unique(usual["worker"])}
+
+
+def _around(records: Records) -> float:
+    """Seconds of a step that are in none of its phases."""
+    rest = records["wall"] - sum(records[name] for name in PHASES[1:])
+    return max(0.0, float(np.median(rest))) if len(rest) else 0.0
 
 
 def _mean(values: np.ndarray[Any, Any]) -> float:

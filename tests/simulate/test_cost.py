@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 from pslab.data.datasets import load
@@ -10,6 +13,7 @@ from pslab.runtime.transport import Network
 from pslab.simulate import closed_forms
 from pslab.simulate.cost import Workload, predict
 from pslab.simulate.sizes import Sizes
+from pslab.trace.records import step_dtype
 from pslab.train.commits import Elastic
 from pslab.train.costing import workload
 from pslab.train.model import Model
@@ -26,10 +30,9 @@ NETWORK = Network(BETA, ALPHA)
 
 
 def work(strategy: Strategy, ps: int = 1, workers: int = 1, network: Network = NETWORK, compute: float = COMPUTE, **fields) -> Workload:
-    from dataclasses import replace
-
     job = sketch(MODEL, DATA, strategy, ps, workers)
-    return replace(workload(job, network, dict.fromkeys(range(workers), compute), None), **{"overhead": 0.0, **fields})
+    given = workload(job, network, np.zeros(0, step_dtype()), None)
+    return replace(given, **{"overhead": 0.0, "compute": {f"worker:{i}": compute for i in range(workers)}, **fields})
 
 
 def parameters() -> float:
@@ -80,6 +83,12 @@ def test_a_commit_every_k_steps_shares_the_links_among_them(k: int) -> None:
     found = predict(work(Strategy(update=Async(), commit_every=k)))
     assert found.step == pytest.approx((once - COMPUTE) / k + COMPUTE, rel=0.01)
     assert found.compute == pytest.approx(COMPUTE)
+
+
+def test_what_a_loop_does_around_a_step_is_in_the_step_and_in_no_phase() -> None:
+    plain, found = predict(work(BETWEEN)), predict(work(BETWEEN, around=0.005))
+    assert found.step == pytest.approx(plain.step + 0.005)
+    assert found.compute == pytest.approx(plain.compute)
 
 
 @pytest.mark.parametrize("workers", [1, 2, 4, 8])
