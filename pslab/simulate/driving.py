@@ -99,7 +99,15 @@ class Driver:
     _ids = itertools.count()
 
     def __init__(
-        self, plan: StepPlan, machines: Machines, mail: Mail, rules: Rules, sizes: Sizes, compute: Mapping[str, float], around: float = 0.0, apart: int = 0
+        self,
+        plan: StepPlan,
+        machines: Machines,
+        mail: Mail,
+        rules: Rules,
+        sizes: Sizes,
+        compute: Mapping[str, float],
+        around: float = 0.0,
+        apart: int = 0,
     ) -> None:
         self._plan = plan
         self._machines = machines

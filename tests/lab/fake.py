@@ -10,6 +10,7 @@ from pslab.cluster.status import ClusterStatus, TaskStatus
 from pslab.errors import DeadlineExceededError
 from pslab.lab.lab import Lab
 from pslab.lab.status import LabStatus, LoopState
+from pslab.runtime.transport import Network
 from pslab.train.strategy import Strategy
 
 STATUS = LabStatus(
@@ -42,6 +43,7 @@ class FakeCluster:
         self._calls = calls
         self.running = False
         self.ps, self.workers = 1, 2
+        self.network = Network()
 
     def start(self, **options: Any) -> ClusterStatus:
         self._calls.append(("start", options))
@@ -57,6 +59,15 @@ class FakeCluster:
 
     def kill(self, task: str) -> None:
         self._calls.append(("kill", task))
+
+    def link(self, bandwidth: Any, latency: Any, jitter: Any, **words: Any) -> Network:
+        self._calls.append(("link", bandwidth, latency, jitter, words))
+        self.network = Network(12.5e6, 1e-3)
+        return self.network
+
+    def unlink(self, between: Any) -> Network:
+        self._calls.append(("unlink", between))
+        return Network()
 
     def stop(self) -> None:
         self._calls.append(("stop cluster",))

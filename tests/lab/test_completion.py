@@ -31,7 +31,7 @@ def tab():
 def test_the_verbs(tab) -> None:
     assert tab("%pslab ") == set(verbs_of(build_parser()))
     assert tab("%pslab clu") == {"cluster"}
-    assert tab("%pslab cluster ") == {"start", "scale", "kill", "status", "stop"}
+    assert tab("%pslab cluster ") == {"start", "scale", "kill", "status", "link", "unlink", "stop"}
     assert tab("a = 1\n%pslab cluster st") == {"start", "status", "stop"}
 
 

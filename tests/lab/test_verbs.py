@@ -60,6 +60,18 @@ START = {"ps": 1, "workers": 2, "processes": None, "address": None, "memory_limi
         ("cluster start --address tcp://there:8786", ("start", {**START, "address": "tcp://there:8786"}), "ps:0"),
         ("cluster scale --workers 4", ("scale", {"ps": None, "workers": 4}), "ps:0"),
         ("cluster kill worker:1", ("kill", "worker:1"), "worker:1 was killed"),
+        (
+            "cluster link --bandwidth 100Mbit --latency 1ms",
+            ("link", "100Mbit", "1ms", None, {"duplex": None, "between": None}),
+            "links: 100 Mbit/s, latency 1 ms full duplex",
+        ),
+        (
+            "cluster link worker:1 ps:0 --jitter 1ms --duplex half",
+            ("link", None, None, "1ms", {"duplex": "half", "between": ("worker:1", "ps:0")}),
+            "links: ",
+        ),
+        ("cluster unlink", ("unlink", None), "links as fast as they go"),
+        ("cluster unlink ps:0 worker:1", ("unlink", ("ps:0", "worker:1")), "links as fast as they go"),
         ("cluster stop", ("stop cluster",), "no cluster"),
         ("mode --update sync --backup 1", ("mode", None, Sync(1)), "mode: between-graph sync, 1 backup"),
         ("mode --replication in-graph --update async", ("mode", "in-graph", Async()), "mode: in-graph async"),
@@ -84,6 +96,20 @@ def test_a_line_is_a_call_of_the_lab(say, lab, line, call, shown) -> None:
 def test_a_second_start_says_that_one_runs(say) -> None:
     assert "it was running already" not in say("%pslab cluster start")
     assert "it was running already" in say("%pslab cluster start")
+
+
+def test_the_status_of_the_cluster_tells_of_shaped_links(say) -> None:
+    assert "links" not in say("%pslab cluster status")
+    say("%pslab cluster link --bandwidth 100Mbit --latency 1ms")
+    assert "links: 100 Mbit/s, latency 1 ms full duplex" in say("%pslab cluster status")
+
+
+def test_a_link_has_two_ends(say, lab) -> None:
+    assert say("%pslab cluster unlink ps:0").splitlines() == [
+        "UsageError: a link is between two tasks, found ps:0",
+        "  hint: %pslab cluster link worker:1 ps:0 --bandwidth 10Mbit",
+    ]
+    assert lab.calls == []
 
 
 def test_backups_without_sync_are_refused_not_ignored(say, lab) -> None:

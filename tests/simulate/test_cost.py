@@ -49,7 +49,9 @@ def test_a_worker_alone_pays_each_way_once() -> None:
     sizes = Sizes(given.plans[0], given.batch, given.sizes)
     (cut,), part = given.plans[0].cuts, given.plans[0].partitions["ps:0"]
     found = predict(given)
-    assert found.step == pytest.approx(COMPUTE + closed_forms.message(sizes.cut(cut), ALPHA, BETA) + closed_forms.message(sizes.done(part), ALPHA, BETA))
+    assert found.step == pytest.approx(
+        COMPUTE + closed_forms.message(sizes.cut(cut), ALPHA, BETA) + closed_forms.message(sizes.done(part), ALPHA, BETA)
+    )
     assert (found.compute, found.push) == pytest.approx((COMPUTE, sizes.cut(cut) / BETA))
     assert found.compute + found.wait + found.push + found.pull == pytest.approx(found.step)
     assert sizes.cut(cut) == pytest.approx(parameters(), rel=0.01)
