@@ -96,6 +96,7 @@ _MODULES = {
     "pslab.sync.conditional_accumulator": "ConditionalAccumulator",
     "tensorboardX.proto.summary_pb2": "Summary",
     "pslab.train.commits": "Differences Elastic Gradients",
+    "pslab.train.compression": "Float16 Int8 OneBit RandomK TopK",
     "pslab.train.strategy": "Replication Strategy",
     "pslab.train.updates": "SSP Async KAsync Sync",
 }

@@ -162,7 +162,7 @@ class Lab:
 
         Args:
             strategy: all of it; or
-            fields: those of `Strategy` to be changed: ``replication``, ``update``, ``commit_every``, ``commit``, …
+            fields: those of `Strategy` to be changed: ``replication``, ``update``, ``commit_every``, ``commit``, ``compression``
 
         Raises:
             UsageError: there is no such mode, or it does not fit the cluster; the one before stays.

@@ -149,12 +149,14 @@ class Crew:
         self.pause()
         self._cluster.call(FIRST_PS, "begin", epoch_id=job.epoch_id, granted=step)
         try:
-            self._cluster.call_all("prepare", tasks=self._drivers()[:-1], job=job)
-            if strategy.replication is Replication.IN_GRAPH:
-                self._cluster.call(CLIENT, "start", job=job)
+            if self._reading is Reading.FILES:
+                self._cluster.call_all("prepare", tasks=self._drivers()[:-1], job=job)
+            first, *others = self.expected(strategy)
+            if strategy.prepares:
+                self._cluster.call(first, "start", job=job)
+                self._cluster.call_all("start", tasks=others, job=job)
             else:
-                self._cluster.call(CHIEF, "start", job=job)
-                self._cluster.call_all("start", tasks=[f"worker:{i}" for i in range(1, job.workers)], job=job)
+                self._cluster.call_all("start", tasks=[first, *others], job=job)
         except PslabError:
             self._stop_and_drop()
             raise
@@ -167,7 +169,7 @@ class Crew:
             return
         self.active = False
         self.pause()
-        self._cluster.call(FIRST_PS, "let_go")
+        self._cluster.call_all("let_go", tasks=self._servers())
         self._cluster.call_all("stop_updates", patience=patience)
         self._stop_and_drop()
         self._fetch()

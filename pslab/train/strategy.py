@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from pslab.errors import UsageError
 from pslab.train.commits import Commit, Differences, Elastic, Gradients
+from pslab.train.compression import Compression
 from pslab.train.updates import Aggregation, Async, Immediate, KAsync, Sync, Update, choice
 
 
@@ -28,12 +29,14 @@ class Strategy:
         update: when what workers commit is applied.
         commit_every: after how many of its steps a worker commits.
         commit: what it commits.
+        compression: how that is sent in fewer bytes; None sends it as it is.
     """
 
     replication: Replication = Replication.BETWEEN_GRAPH
     update: Update = field(default_factory=Async)
     commit_every: int = 1
     commit: Commit = field(default_factory=Gradients)
+    compression: Compression | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "replication", choice(Replication, self.replication, "replication"))
@@ -47,6 +50,13 @@ class Strategy:
             raise UsageError("delay compensation is for gradients", "use commit=pslab.Gradients(), or compensation=0")
         if isinstance(self.update, Immediate) and self.update.aggregation is Aggregation.MEAN and isinstance(self.commit, Elastic):
             raise UsageError("elastic averaging has its own strength α", "use aggregation='sum', and a smaller alpha")
+        if not isinstance(self.compression, Compression | None):
+            raise UsageError(f"compression must be None, or such as pslab.TopK(0.01); found {self.compression!r}")
+        if isinstance(self.commit, Elastic) and self.compression is not None and not self.compression.close:
+            raise UsageError(
+                f"elastic averaging sends parameters, of which {self.compression} would make others",
+                "use pslab.Float16() or pslab.Int8(), or commit=pslab.Differences()",
+            )
         if self.replication is Replication.IN_GRAPH:
             self._check_in_graph()
 
@@ -69,6 +79,11 @@ class Strategy:
         """Whether a worker steps on a copy of its own."""
         return isinstance(self.commit, Differences | Elastic)
 
+    @property
+    def prepares(self) -> bool:
+        """Whether the first worker has to prepare the ps before the others may begin."""
+        return isinstance(self.update, Immediate) and (self.local or self.update == Async(lock=False))
+
     def check(self, workers: int) -> None:
         """Whether this strategy can run with so many workers.
 
@@ -84,7 +99,8 @@ class Strategy:
     def __str__(self) -> str:
         every = f" every {self.commit_every} steps" if self.commit_every > 1 else ""
         commit = f", {self.commit}{every}" if every or self.commit != Gradients() else ""
-        return f"{self.replication} {self.update}{commit}"
+        compression = "" if self.compression is None else f", {self.compression}"
+        return f"{self.replication} {self.update}{commit}{compression}"
 
 
 def _any_of(kinds: object) -> str:

@@ -57,7 +57,10 @@ def test_a_cost_is_a_row_predicted_and_a_row_measured() -> None:
 
 
 def test_a_cost_says_why() -> None:
-    why = "bottleneck: the ps tasks' ports, where messages queue: if these took no time, a step would take 10 ms, not 20 ms; the port of ps:0 is busy 97% of the time"
+    why = (
+        "bottleneck: the ps tasks' ports, where messages queue: if these took no time, a step would take 10 ms, not 20 ms; "
+        "the port of ps:0 is busy 97% of the time"
+    )
     assert COST.why == why
     assert str(COST).splitlines()[-1] == why
     shown = repr(show_cost(COST))
