@@ -46,7 +46,7 @@ def variables_table(traffic: Traffic, job: Job) -> pandas.DataFrame:
     return pandas.DataFrame(rows, columns=["variable", "direction", "ps", "task", "arrays", "bytes_per_commit", "bytes_per_step"])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Cost:
     """A worker's step in the present mode, predicted and measured; printed, a table.
 
@@ -89,7 +89,7 @@ class Cost:
         port = f"; the port of {busiest} is busy {found.ports[busiest]:.0%} of the time" if busiest is not None else ""
         return f"bottleneck: {what[name]}, a step would take {found.without[name] * 1e3:.3g} ms, not {found.step * 1e3:.3g} ms{port}"
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return f"{(self.table * 1e3).map('{:.2f} ms'.format)}\n{self.why}"
 
 

@@ -12,6 +12,7 @@ from pslab.data.datasets import load
 from pslab.runtime.transport import Network
 from pslab.simulate.cost import predict
 from pslab.train.commits import Elastic
+from pslab.train.compression import Float16
 from pslab.train.costing import measured_step, steps_of, workload
 from pslab.train.model import Model
 from pslab.train.models import by_name
@@ -52,6 +53,13 @@ def test_each_variable_weighs_what_it_holds_each_way(trained, strategy: Strategy
     assert dict(weights) == {(f"worker:{i}", direction): BYTES for i in range(2) for direction in ("push", "pull")}
     rest = sum(v.bytes for v in found if v.variable not in BYTES)
     assert rest <= 2 * 200  # steps, losses, claims
+
+
+def test_what_is_compressed_weighs_what_is_sent(trained) -> None:
+    trainer = trained[0](Strategy(compression=Float16()))
+    found = trainer.traffic().variables(step.plan for step in steps_of(trainer.job()))
+    sizes = {(v.variable, v.direction): v.bytes for v in found if v.worker == "worker:1" and v.variable in BYTES}
+    assert sizes == {(name, way): size / (2 if way == "push" else 1) for name, size in BYTES.items() for way in ("push", "pull")}
 
 
 def test_links_carry_what_the_steps_say_they_sent(trained) -> None:
