@@ -40,7 +40,7 @@ def traffic_figure(links: pandas.DataFrame) -> Figure:
         ax.invert_yaxis()
         ax.grid(visible=False, axis="y")
         in_bytes(ax.xaxis)
-        ax.legend(loc="lower right")
+        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.6 / (0.5 + 0.42 * max(len(links), 4))), ncols=3)
         return figure
 
 

@@ -13,7 +13,7 @@ from pslab.simulate.events import Events, Mail
 from pslab.simulate.machines import NS, Machines
 from pslab.simulate.sizes import Sizes
 
-WARM_UP, RUNS = 4, 12
+WARM_UP, RUNS = 4, 20
 """Runs of each worker that are simulated first, and those that count."""
 
 

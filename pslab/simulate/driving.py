@@ -120,6 +120,7 @@ class Driver:
         self._around = around if plan.master.startswith("worker:") else 0.0
         self._id = next(Driver._ids)
         self._read_step = 0
+        self._ended: dict[str, int] = {}
         self.runs = 0
         self.phases = {task: Phases() for task, part in plan.partitions.items() if task.startswith("worker:") and any(s.nodes for s in part.stages)}
 
@@ -155,7 +156,7 @@ class Driver:
             self._note(plan.master, mine)
 
     def _remote(self, part: Partition, run: int, waits: dict[str, float]) -> Process:
-        idle = self._events.now
+        idle = self._ended.get(part.task, self._events.now)
         if part.rides is None:
             yield from self._mail.take((self._id, "start", part.task, run))
         else:  # it begins where its first message does
@@ -167,6 +168,7 @@ class Driver:
         waits[part.task] = mine.wait - waited
         if part.task in self.phases:
             self._note(part.task, mine)
+        self._ended[part.task] = self._events.now
         yield from self._send(part.task, part.master, self._sizes.done(part), ("done", part.task, run))
 
     def _drive(self, part: Partition, run: int, phases: Phases) -> Process:

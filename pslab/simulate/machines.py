@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections import defaultdict
 from dataclasses import dataclass, field
 
@@ -28,7 +29,7 @@ class Machines:
 
     Attributes:
         events: the time.
-        network: the shape of the links; jitter is taken for its mean.
+        network: the shape of the links; the jitter's sequence begins with its seed.
         cores: how many tasks compute at once; None for as many as there are.
         overhead: seconds that a message takes on top, on links as fast as they go.
         free: tasks whose ports are thought to take no time.
@@ -40,10 +41,12 @@ class Machines:
     overhead: float = 0.0
     free: frozenset[str] = frozenset()
     _ports: dict[tuple[str, str], _Port] = field(default_factory=dict)
+    _jitter: random.Random = field(default_factory=random.Random)
     _cores: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._cores = [0] * (self.cores or 0)
+        self._jitter.seed(self.network.seed)
 
     def compute(self, seconds: float) -> int:
         """The moment at which a computation ends that begins as soon as a core is free."""
@@ -58,7 +61,8 @@ class Machines:
         """Send a message now: when the sender goes on, and when it is delivered."""
         link = self.network.between(source, destination)
         begin = end = due = self.events.now
-        late = round(((link.latency or 0.0) + (link.jitter or 0.0) + self.overhead) * NS)
+        jitter = self._jitter.expovariate(1 / link.jitter) if link.jitter else 0.0
+        late = round(((link.latency or 0.0) + jitter + self.overhead) * NS)
         own = link.bandwidth is not None
         bandwidth = link.bandwidth if own else self.network.bandwidth
         if bandwidth is not None:

@@ -116,8 +116,8 @@ def test_every_mode_can_be_predicted_and_its_phases_are_its_step(strategy: Strat
     found = predict(work(strategy, ps, 3))
     least = COMPUTE + 2 * parameters() / BETA / strategy.commit_every
     assert found.step >= 0.99 * least
-    if strategy.replication is Replication.BETWEEN_GRAPH:
-        assert found.compute + found.wait + found.push + found.pull == pytest.approx(found.step, rel=1e-6)
+    tolerance = 1e-6 if strategy.replication is Replication.BETWEEN_GRAPH else 0.05
+    assert found.compute + found.wait + found.push + found.pull == pytest.approx(found.step, rel=tolerance)
 
 
 def test_what_was_measured_counts_for_more_than_the_shapes() -> None:

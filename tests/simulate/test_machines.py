@@ -33,6 +33,13 @@ def test_half_duplex_shares_a_port_among_both_directions(duplex: str, times: int
     assert due / NS == pytest.approx(times * SIZE / BETA)
 
 
+def test_jitter_comes_on_top_and_has_its_mean() -> None:
+    machines = Machines(Events(), Network(latency=ALPHA, jitter=0.002))
+    late = [machines.send("worker:0", "ps:0", SIZE)[1] / NS - ALPHA for _ in range(2000)]
+    assert min(late) >= 0
+    assert sum(late) / len(late) == pytest.approx(0.002, rel=0.1)
+
+
 def test_a_cable_of_its_own_takes_nothing_of_the_ports() -> None:
     machines = Machines(Events(), Network(BETA).with_link(("worker:0", "ps:0"), Link(bandwidth=10 * BETA)))
     assert machines.send("worker:0", "ps:0", SIZE)[1] / NS == pytest.approx(SIZE / BETA / 10)
