@@ -170,7 +170,8 @@ def _arrive(job: Job, worker: int) -> _Arrival:
     replica = build_replica(job, worker)
     with replica.on_worker():
         read_step = placeholder(int64, [], name="read_step")
-        sent_step = identity(read_step)  # as one more tensor that travels with the gradients
+        with replica.graph.control_dependencies([replica.gradients[0].op]):
+            sent_step = identity(read_step)  # as one more tensor that travels with the gradients
         stale = staleness(replica.global_step, sent_step)
         before = _read_after(replica.variables, [g.op for g in replica.gradients])
         distances = squared_distances(replica.reads, before)
