@@ -60,6 +60,7 @@ class OpDef:
             of no other. 0 leaves it to the static shapes.
         view: the output may share memory with an input.
         stateful: reads or writes the task's state; runs under its monitor and is never merged with another op.
+        locked: False of a stateful op that runs outside the monitor, on purpose.
         signals: a stateful op after which a waiting op may be able to finish.
         blocking: a stateful op whose kernel may return a `NotYet`.
         busy: of a blocking op, whether its waiting counts as computing: not others keep the task waiting, it is slow itself.
@@ -78,6 +79,7 @@ class OpDef:
     aligned: int = 0
     view: bool = False
     stateful: bool = False
+    locked: bool = True
     signals: bool = False
     blocking: bool = False
     busy: bool = False
@@ -96,12 +98,16 @@ MODULES = (
     "pslab.data.parse_example",
     "pslab.data.reader_ops",
     "pslab.data.string_ops",
+    "pslab.optim.hogwild",
     "pslab.optim.ops",
     "pslab.queues.ops",
     "pslab.sessions.roster",
     "pslab.summary.ops",
     "pslab.sync.claim_ops",
+    "pslab.sync.ledger_ops",
     "pslab.sync.ops",
+    "pslab.sync.pacing_ops",
+    "pslab.train.arrival_ops",
     "pslab.train.divergence",
     "pslab.train.staleness",
     "pslab.train.straggler",

@@ -46,8 +46,13 @@ def averaged(frame: pandas.DataFrame, column: str) -> Curve:
         return np.zeros(0), np.zeros(0)
     steps = known["global_step"].to_numpy(float)
     stretch = ((steps - steps.min()) / (np.ptp(steps) + 1) * BUCKETS).astype(int)
-    means = known.groupby([stretch, known["replication"], known["update"]])[["global_step", column]].mean().sort_values("global_step", kind="stable")
+    means = known.groupby([stretch, modes(known)])[["global_step", column]].mean().sort_values("global_step", kind="stable")
     return means["global_step"].to_numpy(float), means[column].to_numpy(float)
+
+
+def modes(frame: pandas.DataFrame) -> pandas.Series[str]:
+    """The mode of each step, in words."""
+    return frame["replication"] + " " + frame["update"] + frame["compression"].map(lambda words: f", {words}" if words else "")
 
 
 def legend_below(ax: Axes) -> None:

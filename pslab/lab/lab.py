@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -18,12 +19,13 @@ from pslab.lab.memory import MemoryEstimate, Room, check_training, chunk_that_fi
 from pslab.lab.recipe import Recipe
 from pslab.lab.status import LabStatus
 from pslab.lab.tables import metrics_table
+from pslab.train.delays import Delay
 from pslab.train.job import CHIEF, CLIENT, Job
 from pslab.train.model import Build, Model
 from pslab.train.model_session import CHUNK
 from pslab.train.plans import evaluation_step, mode_plan, prediction_step, sketch
 from pslab.train.reading import Reading
-from pslab.train.strategy import Strategy, Update
+from pslab.train.strategy import Strategy
 from pslab.train.trainer import Trainer
 from pslab.train.trainer_status import TrainerStatus
 
@@ -52,7 +54,7 @@ class Lab:
     """
 
     def __init__(self) -> None:
-        self.cluster = LabCluster(self._leave, self._resized)
+        self.cluster = LabCluster(self._leave, self._resized, self._slowed)
         self._dataset: DataSource | None = None
         self._batch_size = 64
         self._data_seed = 0
@@ -155,23 +157,32 @@ class Lab:
             self._recipe, self._model = recipe, model
         return model
 
-    def mode(self, strategy: Strategy | None = None, *, replication: str | None = None, update: Update | None = None) -> Strategy:
+    def mode(self, strategy: Strategy | None = None, **fields: Any) -> Strategy:
         """Choose how the replicas work together; also while they train, from the next step on. What is not given stays.
+
+        Args:
+            strategy: all of it; or
+            fields: those of `Strategy` to be changed: ``replication``, ``update``, ``commit_every``, ``commit``, ``compression``
 
         Raises:
             UsageError: there is no such mode, or it does not fit the cluster; the one before stays.
         """
+        known = [f.name for f in dataclasses.fields(Strategy)]
+        if unknown := [name for name in fields if name not in known]:
+            raise UsageError(f"a mode has no {unknown[0]!r}", f"it has {', '.join(known)}")
         with self._lock:
-            wanted = strategy or Strategy(
-                self._strategy.replication if replication is None else replication,  # type: ignore[arg-type]
-                self._strategy.update if update is None else update,
-            )
+            wanted = dataclasses.replace(strategy or self._strategy, **fields)
             if self.cluster.running:
                 wanted.check(self.cluster.workers)
             if self._trainer is not None:
                 self._trainer.set_strategy(wanted)
             self._strategy = wanted
         return wanted
+
+    @property
+    def strategy(self) -> Strategy:
+        """The mode in force."""
+        return self._strategy
 
     # Training
 
@@ -228,10 +239,10 @@ class Lab:
         trainer = self._trainer
         if trainer is None:
             idle = TrainerStatus("idle", "", self._strategy, 0, 0, (), 0)
-            return LabStatus.of(idle, None, (), self.cluster.workers, dataset, self._recipe.name)
+            return LabStatus.of(idle, None, (), self.cluster.workers, dataset, self._recipe.name, self.cluster.delays)
         now = trainer.status()
         recent = metrics_table(trainer.records()[-RECENT:], trainer.strategies)
-        return LabStatus.of(now, recent, trainer.metric_names, self.cluster.workers, dataset, self._recipe.name)
+        return LabStatus.of(now, recent, trainer.metric_names, self.cluster.workers, dataset, self._recipe.name, self.cluster.delays)
 
     def metrics(self) -> pandas.DataFrame:
         """One row per worker step: when, who, in which mode, loss, metrics, staleness, divergence, seconds and bytes."""
@@ -322,6 +333,8 @@ class Lab:
                 if self._model is None:
                     self._model = self._recipe.model(dataset)
                 self._trainer = Trainer(cluster, dataset, self._model, self._strategy, self._batch_size, self._data_seed, self._reading)
+                for task, delay in self.cluster.delays.items():
+                    self._slowed(task, delay)
             return self._trainer
 
     def _check_memory(self) -> Trainer:
@@ -353,6 +366,11 @@ class Lab:
             scale()
         else:
             self._trainer.resize(scale, workers)
+
+    def _slowed(self, task: str, delay: Delay | None) -> None:
+        """Let a worker be slow in the present training."""
+        if self._trainer is not None:
+            self._trainer.slow(int(task.partition(":")[2]), delay)
 
     def _job_or_sketch(self) -> Job:
         if self._trainer is not None:

@@ -16,12 +16,12 @@ from pslab.errors import AbortedError, DeadlineExceededError, NotFoundError, Usa
 from pslab.lab.completion import pslab_matcher
 from pslab.lab.display import Shown, show_cluster, show_figures, show_predictions, show_status
 from pslab.lab.lab import Lab
+from pslab.lab.mode_words import mode_fields
 from pslab.lab.parser import parse
 from pslab.lab.programs import run_words
 from pslab.lab.progress import ProgressLine
 from pslab.lab.status import LabStatus
 from pslab.train.models import NAMES
-from pslab.train.strategy import Async, Sync
 
 NAME = "lab"
 """The variable that a notebook finds its lab under."""
@@ -109,10 +109,7 @@ class PslabMagics(Magics):
         return Shown(f"model {model.name}, {model.optimizer} with learning rate {model.learning_rate:g}")
 
     def _mode(self, options: argparse.Namespace) -> Shown:
-        if options.backup is not None and options.update != "sync":
-            raise UsageError("--backup is said together with --update sync", f"%pslab mode --update sync --backup {options.backup}")
-        update = {"sync": Sync(options.backup or 0), "async": Async(), None: None}[options.update]
-        return Shown(f"mode: {self.lab.mode(replication=options.replication, update=update)}")
+        return Shown(f"mode: {self.lab.mode(**mode_fields(options, self.lab.strategy))}")
 
     def _train(self, options: argparse.Namespace) -> Shown:
         status = self.lab.train(options.steps)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from pslab.train.delays import Delay
 from pslab.train.trainer_status import TrainerStatus
 
 if TYPE_CHECKING:
@@ -37,21 +38,24 @@ class LabStatus:
         message: why it is paused or failed.
         replication: ``"between-graph"`` or ``"in-graph"``.
         update: ``"sync"`` or ``"async"``.
+        compression: such as ``"top-k 1 %"``; empty where there is none.
         global_step: updates that were made.
         target_step: updates that are to be made.
         workers: the loops.
         loss: mean loss of the last steps; NaN before the first.
         metrics: mean metrics of the last steps.
         steps_per_s: worker steps per second over the last steps.
-        dropped: gradients in flight that changes of mode dropped.
+        dropped: contributions that were in no update: they came too late, or were in flight at a change of mode.
         dataset: name of the data.
         model: name of the model.
+        slow: by how much workers are slower than they could be, such as ``"50 ms"``.
     """
 
     state: str
     message: str
     replication: str
     update: str
+    compression: str
     global_step: int
     target_step: int
     workers: tuple[LoopState, ...]
@@ -61,9 +65,19 @@ class LabStatus:
     dropped: int
     dataset: str
     model: str
+    slow: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, now: TrainerStatus, recent: pandas.DataFrame | None, metrics: Sequence[str], workers: int, dataset: str, model: str) -> LabStatus:
+    def of(
+        cls,
+        now: TrainerStatus,
+        recent: pandas.DataFrame | None,
+        metrics: Sequence[str],
+        workers: int,
+        dataset: str,
+        model: str,
+        delays: Mapping[str, Delay],
+    ) -> LabStatus:
         """What people are told of a training.
 
         Args:
@@ -73,6 +87,7 @@ class LabStatus:
             workers: number of workers.
             dataset: name of the data.
             model: name of the model.
+            delays: of the workers that are slow.
         """
         steps = None if recent is None or not len(recent) else recent
 
@@ -85,6 +100,7 @@ class LabStatus:
             message=now.message,
             replication=str(now.strategy.replication),
             update=str(now.strategy.update),
+            compression=str(now.strategy.compression or ""),
             global_step=now.global_step,
             target_step=now.target_step,
             workers=tuple(LoopState(loop.name, loop.state, loop.steps) for loop in now.loops),
@@ -94,4 +110,5 @@ class LabStatus:
             dropped=now.dropped,
             dataset=dataset,
             model=model,
+            slow={task: str(delay) for task, delay in delays.items()},
         )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any, Protocol
 
 from pslab.data.partitions import DataSource
 from pslab.errors import PslabError, UnavailableError
 from pslab.trace.recorder import Records
+from pslab.train.delays import Delay
 from pslab.train.history import History
 from pslab.train.job import CHIEF, CLIENT, Job
 from pslab.train.loop import LoopStatus
@@ -60,7 +61,6 @@ class Crew:
         metric_names: names of the model's metrics.
         strategies: the strategy of each epoch.
         active: whether an epoch is on.
-        dropped: gradients that the ends of epochs dropped.
         progress: how far the training was when it was looked at last.
 
     Raises:
@@ -78,10 +78,16 @@ class Crew:
         self.features = Features.of(*dataset.sample)
         self.metric_names = tuple(try_out(model, self.features).metrics)
         self.strategies: list[Strategy] = []
+        self._delays: dict[int, Delay] = {}
         self.active = False
-        self.dropped = 0
+        self._dropped = 0
         self.progress = Progress(0, 0)
         self._history = History(self.metric_names)
+
+    @property
+    def dropped(self) -> int:
+        """Contributions that were in no update: they came too late, or were in flight at the end of an epoch."""
+        return self._dropped + self.progress.late
 
     @property
     def workers(self) -> int:
@@ -109,7 +115,7 @@ class Crew:
     def begin_anew(self) -> None:
         """Forget all records and what was dropped, and let random sequences begin anew."""
         self._history = History(self.metric_names)
-        self.dropped = 0
+        self._dropped = 0
         self._cluster.call_all("begin_anew")
 
     def set_up(self) -> None:
@@ -142,12 +148,15 @@ class Crew:
         self.pause()
         self._cluster.call(FIRST_PS, "begin", epoch_id=job.epoch_id, granted=step)
         try:
-            self._cluster.call_all("prepare", tasks=self._drivers()[:-1], job=job)
-            if strategy.replication is Replication.IN_GRAPH:
-                self._cluster.call(CLIENT, "start", job=job)
+            if self._reading is Reading.FILES:
+                self._cluster.call_all("prepare", tasks=self._drivers()[:-1], job=job)
+            self._doze()
+            first, *others = self.expected(strategy)
+            if strategy.prepares:
+                self._cluster.call(first, "start", job=job)
+                self._cluster.call_all("start", tasks=others, job=job)
             else:
-                self._cluster.call(CHIEF, "start", job=job)
-                self._cluster.call_all("start", tasks=[f"worker:{i}" for i in range(1, job.workers)], job=job)
+                self._cluster.call_all("start", tasks=[first, *others], job=job)
         except PslabError:
             self._stop_and_drop()
             raise
@@ -159,6 +168,8 @@ class Crew:
             return
         self.active = False
         self.pause()
+        self._wake()
+        self._cluster.call_all("let_go", tasks=self._servers())
         self._cluster.call_all("stop_updates", patience=patience)
         self._stop_and_drop()
         self._fetch()
@@ -169,6 +180,24 @@ class Crew:
             self.active = False
             with suppress(PslabError):
                 self._stop_and_drop()
+
+    def slow(self, worker: int, delay: Delay | None) -> None:
+        """Let a worker be slow from now on, also where it is lost and comes back; None takes its delay away."""
+        self._delays.pop(worker, None)
+        if delay is not None:
+            self._delays[worker] = delay
+        with suppress(UnavailableError):  # it is told when it is back
+            self._cluster.call(f"worker:{worker}", "slow", delay=delay)
+
+    @contextmanager
+    def awake(self) -> Iterator[None]:
+        """A block in which no slow worker sleeps."""
+        self._wake()
+        try:
+            yield
+        finally:
+            with suppress(UnavailableError):
+                self._doze()
 
     def limit(self, updates: int) -> None:
         """Let updates be made up to this global step."""
@@ -219,7 +248,19 @@ class Crew:
             self._cluster.call_all("stop")
         finally:
             held = self._cluster.call_all("drop", epoch_id=self.job(self.strategies[-1]).epoch_id)
-        self.dropped += max(held.values(), default=0)
+        self._dropped += max(held.values(), default=0)
+        self.progress = self.progress._replace(late=0)
+
+    def _wake(self) -> None:
+        with suppress(UnavailableError):  # who is lost does not sleep
+            self._cluster.call_all("wake", tasks=self._slow())
+
+    def _doze(self) -> None:
+        for worker in self._slow():
+            self._cluster.call(worker, "slow", delay=self._delays[int(worker.partition(":")[2])])
+
+    def _slow(self) -> list[str]:
+        return [f"worker:{i}" for i in sorted(self._delays) if i < self._cluster.workers]
 
     def _fetch(self) -> None:
         for task in self._drivers():

@@ -17,6 +17,7 @@ from pslab.graph.tensor import Tensor
 from pslab.graph.variables import Variable
 from pslab.optim.global_step import create_global_step
 from pslab.optim.optimizer import Optimizer
+from pslab.train.commits import Differences
 from pslab.train.device_setter import replica_device_setter
 from pslab.train.job import Job
 from pslab.train.model import Tower, build_tower
@@ -81,7 +82,7 @@ def build_replica(job: Job, worker: int) -> Replica:
     """
     graph = Graph()
     with graph.as_default():
-        set_random_seed(job.model.seed)
+        set_random_seed(_seed(job, worker))
         with graph.device(PS_0):
             global_step = create_global_step()
         with graph.device(replica_device_setter(ps_tasks=job.ps, worker_device=worker_device(worker))):
@@ -94,6 +95,12 @@ def build_replica(job: Job, worker: int) -> Replica:
                 raise UsageError(f"the loss of model {job.model.name!r} depends on no variable", "is there a stop_gradient or an argmax on the way?")
             gradients = guarded(tower.loss, [g for g, _ in pairs], worker)
     return Replica(graph, worker, tower, global_step, optimizer, [v for _, v in pairs], gradients)
+
+
+def _seed(job: Job, worker: int) -> int:
+    """Of initial values: the model's, or one of the worker's own where each begins at its own."""
+    commit = job.strategy.commit
+    return job.model.seed + (1 + worker if isinstance(commit, Differences) and commit.own_start else 0)
 
 
 def guarded(loss: Tensor, gradients: Sequence[Tensor], worker: int) -> list[Tensor]:

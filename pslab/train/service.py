@@ -19,15 +19,20 @@ from pslab.runtime.session import Session
 from pslab.runtime.targets import publish, withdraw
 from pslab.runtime.task_server import TaskServer
 from pslab.sync.claim_ops import claims_of
-from pslab.sync.ops import ACCUMULATORS, QUEUES
+from pslab.sync.ledger_ops import LEDGERS
+from pslab.sync.ops import ACCUMULATORS
+from pslab.sync.pacing_ops import CLOCKS
 from pslab.trace.recorder import Fetched, Recorder
 from pslab.trace.records import step_dtype
 from pslab.train import between_graph, in_graph
+from pslab.train.delays import Delay
+from pslab.train.epoch_names import resources_of, variables_of
 from pslab.train.job import CHIEF, CLIENT, Job
 from pslab.train.loop import Loop, LoopStatus
 from pslab.train.model_session import ModelSession
-from pslab.train.reading import Reading, Supply, resources_of, write_share
-from pslab.train.strategy import Replication, Sync
+from pslab.train.reading import Reading, Supply, readers_of, write_share
+from pslab.train.straggler import STRAGGLER, changing
+from pslab.train.strategy import Replication
 from pslab.train.turns import ChiefTurn, ReplicaTurn, StepRecorder, TowersTurn
 
 GLOBAL_STEP = "global_step"
@@ -42,10 +47,12 @@ class Progress(NamedTuple):
     Attributes:
         global_step: updates that were made.
         granted: updates that were made or are being made.
+        late: contributions of this epoch that came too late to be in an update.
     """
 
     global_step: int
     granted: int
+    late: int = 0
 
 
 class TaskService:
@@ -104,7 +111,8 @@ class TaskService:
     def begin_anew(self) -> None:
         """Forget the step records, and let random sequences begin anew."""
         self._recorder = Recorder(self._recorder.dtype, RECORDS)
-        self._server.task.drop_resources(GENERATORS)
+        for resources in (GENERATORS, STRAGGLER):
+            self._server.task.drop_resources(resources)
 
     def prepare(self, job: Job) -> None:
         """Write the file that this worker's examples are to be read from, where the job reads from files."""
@@ -129,34 +137,41 @@ class TaskService:
                 loop.start()
 
     def _build(self, job: Job) -> list[Loop]:
-        sync = isinstance(job.strategy.update, Sync)
         if job.strategy.replication is Replication.IN_GRAPH:
-            return self._towers(job, sync) if self._name == CLIENT else []
+            return self._towers(job) if self._name == CLIENT else []
         kind, _, index = self._name.partition(":")
         if kind != "worker":
             return []
         loops = []
-        if sync and self._name == CHIEF:
+        if job.strategy.gathered and self._name == CHIEF:
             chief = between_graph.chief(job)
             loops.append(Loop("chief", ChiefTurn(chief, self._session(chief.graph))))
         worker = int(index)
-        graph = between_graph.sync_replica(job, worker) if sync else between_graph.async_replica(job, worker)
+        graph = between_graph.worker_graph(job, worker)
         session = self._session(graph.replica.graph)
+        if self._name == CHIEF:
+            session.prepare(list(graph.prepare), []).run(())
         turn = ReplicaTurn(
-            graph, session, self._batches(job, worker), self._supply(session), StepRecorder(self._recorder, worker, job.epoch), self._name
+            graph,
+            session,
+            self._batches(job, worker),
+            self._supply(session),
+            StepRecorder(self._recorder, worker, job.epoch),
+            self._name,
+            job.strategy.commit_every,
         )
-        loops.append(Loop(self._name, turn, makes_updates=not sync))
+        loops.append(Loop(self._name, turn, makes_updates=not job.strategy.gathered))
         return loops
 
-    def _towers(self, job: Job, sync: bool) -> list[Loop]:
-        graph = in_graph.sync_towers(job) if sync else in_graph.async_towers(job)
+    def _towers(self, job: Job) -> list[Loop]:
+        graph = in_graph.towers_graph(job)
         loops = []
         for step in graph.steps:
             batches = [self._batches(job, worker) for worker in step.workers]
             records = [StepRecorder(self._recorder, worker, job.epoch) for worker in step.workers]
             session = self._session(graph.replica.graph)
             turn = TowersTurn(graph, step, session, batches, self._supply(session), records)
-            loops.append(Loop("client" if sync else f"tower:{step.workers[0]}", turn))
+            loops.append(Loop("client" if job.strategy.gathered else f"tower:{step.workers[0]}", turn))
         return loops
 
     def _session(self, graph: Any) -> Session:
@@ -175,6 +190,17 @@ class TaskService:
         batches = self._data.batches(job.batch_size, job.data_seed, worker, job.workers)
         batches.seek(job.first_step)
         return batches
+
+    def slow(self, delay: Delay | None) -> None:
+        """Be so much slower in each step of training from now on, or no slower if None; a sleep in progress ends if that is another delay."""
+        with changing(self._server.task) as straggler:
+            straggler.slow(delay, seed=int(self._name.partition(":")[2]))
+            straggler.doze()
+
+    def wake(self) -> None:
+        """End the sleep of a step in flight, and let none begin before `slow` is called again."""
+        with changing(self._server.task) as straggler:
+            straggler.wake()
 
     def stop_updates(self, patience: float) -> None:
         """End the loops that make updates, each after its turn in flight, or after ``patience`` seconds."""
@@ -233,22 +259,32 @@ class TaskService:
         """How far the training is."""
         task = self._server.task
         with task.monitor:
-            return Progress(int(task.variables.read(GLOBAL_STEP)), claims_of(task).granted)
+            late = max((a.stats().dropped for a in task.resources(ACCUMULATORS)), default=0)
+            return Progress(int(task.variables.read(GLOBAL_STEP)), claims_of(task).granted, late)
+
+    def let_go(self) -> None:
+        """Let workers go on that wait for slower ones, so that their turns come to an end."""
+        task = self._server.task
+        with task.monitor:
+            for clock in task.resources(CLOCKS):
+                clock.open()
+            task.monitor.notify_all()
 
     def drop(self, epoch_id: str) -> int:
         """Forget what an epoch, which has ended on all tasks, has left here: what it kept and read, and the file that it read from.
 
         Returns:
-            How many gradients its accumulators held.
+            How many contributions were in no update: those that came too late, and those that its accumulators still held.
         """
         self._drop_share()
-        task, kept, read = self._server.task, between_graph.resources_of(epoch_id), resources_of(epoch_id)
-        for resources in (QUEUES + kept, READERS + read, INPUT_QUEUES + read):
+        task, kept, read, own = self._server.task, resources_of(epoch_id), readers_of(epoch_id), variables_of(epoch_id)
+        for resources in (CLOCKS + kept, LEDGERS + kept, READERS + read, INPUT_QUEUES + read):
             task.drop_resources(resources)
         with task.monitor:
-            for name in [n for n in task.variables if n.startswith(read)]:
+            for name in [n for n in task.variables if n.startswith((read, own))]:
                 task.variables.discard(name)
-        return sum(accumulator.pending() for accumulator in task.drop_resources(ACCUMULATORS + kept))
+        gathered = [accumulator.stats() for accumulator in task.drop_resources(ACCUMULATORS + kept)]
+        return max((stats.dropped + stats.pending for stats in gathered), default=0)
 
     def _drop_share(self) -> None:
         share, self._share = self._share, None

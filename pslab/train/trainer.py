@@ -16,6 +16,7 @@ from pslab.data.partitions import DataSource
 from pslab.errors import CancelledError, DeadlineExceededError, FailedPreconditionError, OpError, PslabError, UnavailableError, UsageError
 from pslab.trace.recorder import Records
 from pslab.train.crew import LOST_PATIENCE_S, PATIENCE_S, Crew, Tasks
+from pslab.train.delays import Delay
 from pslab.train.job import Job
 from pslab.train.loop import LoopStatus
 from pslab.train.model import Model
@@ -152,6 +153,11 @@ class Trainer:
             self._strategy = strategy
             if active:
                 self._begin_again()
+
+    def slow(self, worker: int, delay: Delay | None) -> None:
+        """Let a worker take so much longer in each step, at once; None lets it be as fast as it can be."""
+        with self._lock:
+            self._crew.slow(worker, delay)
 
     def wait(self, step: int | None = None, timeout: float | None = None) -> TrainerStatus:
         """Wait until global step ``step``, or until the training is no longer running.
@@ -307,7 +313,8 @@ class Trainer:
 
     def _settle(self) -> None:
         """Wait until the updates that were claimed are made."""
-        self._until(self._crew.settled, PATIENCE_S, "the updates in flight")
+        with self._crew.awake():
+            self._until(self._crew.settled, PATIENCE_S, "the updates in flight")
 
     # Watching
 
