@@ -97,6 +97,7 @@ _MODULES = {
     "tensorboardX.proto.summary_pb2": "Summary",
     "pslab.train.commits": "Differences Elastic Gradients",
     "pslab.train.compression": "Float16 Int8 OneBit RandomK TopK",
+    "pslab.train.delays": "Constant Exponential Pareto",
     "pslab.train.strategy": "Replication Strategy",
     "pslab.train.updates": "SSP Async KAsync Sync",
 }

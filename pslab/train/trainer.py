@@ -17,7 +17,7 @@ from pslab.errors import CancelledError, DeadlineExceededError, FailedPreconditi
 from pslab.trace.recorder import Records
 from pslab.train.crew import LOST_PATIENCE_S, PATIENCE_S, Crew, Tasks
 from pslab.train.delays import Delay
-from pslab.train.job import Job
+from pslab.train.job import Job, check_batch_size
 from pslab.train.loop import LoopStatus
 from pslab.train.model import Model
 from pslab.train.model_session import CHUNK
@@ -62,7 +62,7 @@ class Trainer:
         self._strategy.check(cluster.workers)
         self._dataset = dataset
         self._batch_size = batch_size
-        self._crew = Crew(cluster, dataset, model, _batch_size(batch_size, cluster.workers, dataset), data_seed, reading)
+        self._crew = Crew(cluster, dataset, model, check_batch_size(batch_size, cluster.workers, dataset), data_seed, reading)
         self._lock = threading.RLock()
         self._changed = threading.Condition()
         self._state, self._message = "idle", ""
@@ -251,7 +251,7 @@ class Trainer:
             PslabError: what ``scale`` raises; the training goes on as it was.
         """
         self._strategy.check(workers)
-        _batch_size(self._batch_size, workers, self._dataset)
+        check_batch_size(self._batch_size, workers, self._dataset)
         with self._lock, tempfile.TemporaryDirectory(prefix="pslab-") as directory:
             state = self._state
             self._crew.end()
@@ -392,13 +392,3 @@ class Trainer:
         except OpError as lost:
             self._crew.abandon()
             self._set_state("failed", f"{error.message}; {lost.message}")
-
-
-def _batch_size(batch_size: int, workers: int, dataset: DataSource) -> int:
-    if batch_size < 1:
-        raise UsageError(f"batch_size must be at least 1, found {batch_size}")
-    if dataset.examples is not None and batch_size * workers > dataset.examples:
-        raise UsageError(
-            f"{workers} workers with batches of {batch_size} need more than the {dataset.examples} examples", f"at most {dataset.examples // workers}"
-        )
-    return batch_size
