@@ -13,6 +13,7 @@ from pslab.train.delays import Delay, check_delay
 
 if TYPE_CHECKING:
     from pslab.cluster import Cluster, ClusterStatus
+    from pslab.train.trainer import Trainer
 
 SERVICE = "pslab.run.cell_service:CellService"
 
@@ -23,15 +24,13 @@ class LabCluster:
     Args:
         leave: called before the cluster goes away: what trains on it is given up.
         resized: called with the scaling itself, to be done while nothing trains, and the number of workers there will be.
-        slowed: called with the name of a worker and its delay, where that changes.
+        trainer: gives the present training, if there is one.
     """
 
-    def __init__(
-        self, leave: Callable[[], None], resized: Callable[[Callable[[], None], int], None], slowed: Callable[[str, Delay | None], None]
-    ) -> None:
+    def __init__(self, leave: Callable[[], None], resized: Callable[[Callable[[], None], int], None], trainer: Callable[[], Trainer | None]) -> None:
         self._leave = leave
         self._resized = resized
-        self._slowed = slowed
+        self._trainer = trainer
         self._delays: dict[str, Delay] = {}
         self._cluster: Cluster | None = None
 
@@ -136,8 +135,14 @@ class LabCluster:
             self._delays.pop(task, None)
         else:
             self._delays[task] = check_delay(delay)
-        self._slowed(task, delay)
+        if (trainer := self._trainer()) is not None:
+            trainer.slow(_index(task), delay)
         return self.status()
+
+    def slow_down(self, trainer: Trainer) -> None:
+        """Let the workers be slow in a new training too."""
+        for task, delay in self.delays.items():
+            trainer.slow(_index(task), delay)
 
     def kill(self, task: str) -> None:
         """End a task's process with SIGKILL, as a crash would. It comes back under its name; a worker goes on, a ps has lost its parameters."""
@@ -152,3 +157,7 @@ class LabCluster:
         if self._cluster is None:
             raise FailedPreconditionError("there is no cluster", "lab.cluster.start(ps=1, workers=2), or %pslab cluster start")
         return self._cluster
+
+
+def _index(task: str) -> int:
+    return int(task.partition(":")[2])

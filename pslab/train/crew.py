@@ -118,6 +118,13 @@ class Crew:
         self._dropped = 0
         self._cluster.call_all("begin_anew")
 
+    def take_back(self) -> None:
+        """Have the tasks again, whatever they did for others meanwhile, and set them up."""
+        self.wait_for_all()
+        self._history.begin_cursors_anew()
+        self._cluster.call_all("begin_anew")
+        self.set_up()
+
     def set_up(self) -> None:
         """Give the tasks their data, and the chief its model."""
         self._cluster.call_all("load", tasks=self._drivers(), data=self._dataset.for_tasks(), metrics=self.metric_names)
@@ -218,6 +225,13 @@ class Crew:
         """Whether no update is under way."""
         progress = self.look()
         return progress.global_step == progress.granted
+
+    def has_parameters(self) -> bool:
+        """Whether the chief can be asked, and all variables have a value."""
+        try:
+            return bool(self.ask("initialised"))
+        except UnavailableError:
+            return False
 
     def records(self) -> Records:
         """All step records until now."""

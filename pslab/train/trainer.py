@@ -15,9 +15,10 @@ import numpy as np
 from pslab.data.partitions import DataSource
 from pslab.errors import CancelledError, DeadlineExceededError, FailedPreconditionError, OpError, PslabError, UnavailableError, UsageError
 from pslab.trace.recorder import Records
+from pslab.train.batch_size import check_batch_size
 from pslab.train.crew import LOST_PATIENCE_S, PATIENCE_S, Crew, Tasks
 from pslab.train.delays import Delay
-from pslab.train.job import Job, check_batch_size
+from pslab.train.job import Job
 from pslab.train.loop import LoopStatus
 from pslab.train.model import Model
 from pslab.train.model_session import CHUNK
@@ -252,14 +253,26 @@ class Trainer:
         """
         self._strategy.check(workers)
         check_batch_size(self._batch_size, workers, self._dataset)
+        with self.lent():
+            scale()
+
+    @contextmanager
+    def lent(self) -> Iterator[None]:
+        """The tasks are lent to something else within the block; who asks for something from another thread waits until then.
+
+        Parameters, slots, the global step and the records are kept; a training that ran goes on. Random sequences begin anew.
+
+        Raises:
+            OpError: a ps was lost, so there are no parameters to keep.
+        """
         with self._lock, tempfile.TemporaryDirectory(prefix="pslab-") as directory:
             state = self._state
             self._crew.end()
             kept = self._crew.ask("save", prefix=f"{directory}/kept")
             try:
-                scale()
+                yield
             finally:
-                self._crew.set_up()
+                self._crew.take_back()
                 self._crew.ask("restore", prefix=kept)
                 if state == "running":
                     self._go()
@@ -354,9 +367,8 @@ class Trainer:
         except (UnavailableError, FailedPreconditionError) as error:
             self._recover(error)
             return
-        failures = [loop for loops in self._loops.values() for loop in loops if loop.error is not None]
-        if failures:
-            self._fail(failures[0])
+        if failed := next((loop for loops in self._loops.values() for loop in loops if loop.error is not None), None):
+            self._fail(failed)
         elif any(not self._loops[task] for task in self._crew.expected(self._strategy)):
             self._recover(UnavailableError("a task was started anew"))
         elif self._state == "running" and self._crew.progress.global_step >= self._target:
@@ -365,17 +377,11 @@ class Trainer:
     def _fail(self, loop: LoopStatus) -> None:
         """A loop has failed: because a task was lost, or a ps came back without its parameters; else by its own fault."""
         assert loop.error is not None
-        if isinstance(loop.error, UnavailableError | CancelledError) or not self._has_parameters():
+        if isinstance(loop.error, UnavailableError | CancelledError) or not self._crew.has_parameters():
             self._recover(loop.error)
             return
         self._crew.end(LOST_PATIENCE_S)
         self._set_state("paused", f"{loop.name}: {loop.error.message}")
-
-    def _has_parameters(self) -> bool:
-        try:
-            return bool(self._crew.ask("initialised"))
-        except UnavailableError:
-            return False
 
     def _recover(self, error: PslabError) -> None:
         """A task was lost. Workers come back and go on; a ps takes its parameters with it."""
