@@ -16,11 +16,14 @@ from pslab.data.partitions import DataSource
 from pslab.errors import FailedPreconditionError, UsageError
 from pslab.lab.costs import Cost, cost_of, links_table, variables_table
 from pslab.lab.lab_cluster import LabCluster
-from pslab.lab.memory import MemoryEstimate, Room, check_training, chunk_that_fits, estimate
+from pslab.lab.memory import MOST, MemoryEstimate, Room, check_training, chunk_that_fits, estimate, held
+from pslab.lab.plan import Grid, plan
 from pslab.lab.recipe import Recipe
+from pslab.lab.setup import Setup
 from pslab.lab.status import LabStatus
 from pslab.lab.tables import metrics_table
-from pslab.train.job import CHIEF, CLIENT, Job
+from pslab.lab.until import Until
+from pslab.train.job import Job
 from pslab.train.model import Build, Model
 from pslab.train.model_session import CHUNK
 from pslab.train.plans import evaluation_step, mode_plan, prediction_step, sketch
@@ -34,11 +37,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from pslab.graph.plan import StepPlan
+    from pslab.lab.sweep import Sweep
     from pslab.trace.recorder import Records
 
 
-MOST = 2**20
-"""The largest batch that is thought of where nobody knows how many examples there are."""
 RECENT = 100
 """Steps that a status is a mean over."""
 
@@ -54,7 +56,7 @@ class Lab:
     """
 
     def __init__(self) -> None:
-        self.cluster = LabCluster(self._leave, self._resized)
+        self.cluster = LabCluster(self._leave, self._resized, lambda: self._trainer)
         self._dataset: DataSource | None = None
         self._batch_size = 64
         self._data_seed = 0
@@ -231,6 +233,31 @@ class Lab:
         await asyncio.to_thread(self._training().wait, step, timeout)
         return self.status()
 
+    def sweep(self, over: Grid, until: Until | None = None, *, path: str | Path | None = None, resume: Sweep | None = None, **how: Any) -> Sweep:
+        """Train from the beginning at every point of a grid, with several seeds: ``lab.sweep({"commit_every": [1, 2, 4]}, accuracy=0.95)``.
+
+        All is checked before anything runs. A run that fails is recorded, and the next begins. An interrupt gives up the run in flight, and what was made
+        is returned. The lab's own training is set aside meanwhile (`Trainer.lent`); it, the mode and the size of the cluster are as before in the end.
+
+        Args:
+            over: values by setting (`pslab.lab.setup.KEYS`), of which every combination is run; or the points one by one, as a list of dicts.
+            until: when a run ends; or as keywords, those of `Until`.
+            path: a directory, written after each run. What it has already of this sweep is not run again; points and seeds may be added.
+            resume: a sweep to go on with, likewise.
+            **how: ``seeds``, runs per point (3), and the first ``seed`` (0), both of the data's order and the initial parameters; or ends.
+
+        Raises:
+            UsageError: something does not fit, or what is to be gone on with has other settings; the message says which.
+            OpError: there is no cluster, the lab's own training cannot be set aside, or the results cannot be written.
+        """
+        from pslab.lab.sweep_run import Bench, run_sweep
+
+        with self._lock:
+            cluster, dataset = self.cluster.require(), self._the_dataset()
+            now = Setup(self._strategy, self._recipe, self._batch_size, self._reading, cluster.ps, cluster.workers)
+            planned, setups = plan(over, now, dataset, until, **how)
+            return run_sweep(planned, Bench(self.cluster, dataset, setups, self._trainer), path, resume)
+
     # Looking
 
     def status(self) -> LabStatus:
@@ -239,10 +266,10 @@ class Lab:
         trainer = self._trainer
         if trainer is None:
             idle = TrainerStatus("idle", "", self._strategy, 0, 0, (), 0)
-            return LabStatus.of(idle, None, (), self.cluster.workers, dataset, self._recipe.name)
+            return LabStatus.of(idle, None, (), self.cluster.workers, dataset, self._recipe.name, self.cluster.delays)
         now = trainer.status()
         recent = metrics_table(trainer.records()[-RECENT:], trainer.strategies)
-        return LabStatus.of(now, recent, trainer.metric_names, self.cluster.workers, dataset, self._recipe.name)
+        return LabStatus.of(now, recent, trainer.metric_names, self.cluster.workers, dataset, self._recipe.name, self.cluster.delays)
 
     def metrics(self) -> pandas.DataFrame:
         """One row per worker step: when, who, in which mode, loss, metrics, staleness, divergence, seconds and bytes."""
@@ -292,14 +319,14 @@ class Lab:
             ResourceExhaustedError: not even one fits beside the test set.
         """
         trainer, dataset = self._begun(), self._the_dataset()
-        data = self._data(dataset.x_test.nbytes + dataset.y_test.nbytes)
+        data = self._held(dataset.x_test.nbytes + dataset.y_test.nbytes)
         return trainer.evaluate(chunk_that_fits(evaluation_step(trainer.job()), data, CHUNK, self.cluster.room, "testing"))
 
     def predict(self, x: Any = None, *, n: int = 10) -> dict[str, np.ndarray[Any, Any]]:
         """The model's outputs for examples: ``x``, or the first ``n`` of the test set, whose targets come along as ``"target"``."""
         trainer, dataset = self._begun(), self._the_dataset()
         examples = dataset.x_test[:n] if x is None else np.asarray(x)
-        chunk = chunk_that_fits(prediction_step(trainer.job()), self._data(examples.nbytes), CHUNK, self.cluster.room, "predicting")
+        chunk = chunk_that_fits(prediction_step(trainer.job()), self._held(examples.nbytes), CHUNK, self.cluster.room, "predicting")
         outputs = trainer.predict(examples, chunk)
         return outputs if x is not None else {**outputs, "target": dataset.y_test[:n]}
 
@@ -313,7 +340,7 @@ class Lab:
         job = self._job_or_sketch().fed
         examples = self._the_dataset().examples
         most = MOST if examples is None else examples // job.workers
-        return estimate(job, self._batch_size if batch is None else batch, self._data(), most, room)
+        return estimate(job, self._batch_size if batch is None else batch, self._held(), most, room)
 
     def graph(self) -> StepPlan:
         """The plan of a step of the present mode: which task runs which ops, and what travels between them."""
@@ -356,6 +383,7 @@ class Lab:
                 if self._model is None:
                     self._model = self._recipe.model(dataset)
                 self._trainer = Trainer(cluster, dataset, self._model, self._strategy, self._batch_size, self._data_seed, self._reading)
+                self.cluster.slow_down(self._trainer)
             return self._trainer
 
     def _check_memory(self) -> Trainer:
@@ -364,10 +392,8 @@ class Lab:
         check_training(self.memory())
         return trainer
 
-    def _data(self, tested: int = 0) -> dict[str, int]:
-        """Bytes of examples by task: every worker and the client have those to train on, the chief those that are tested."""
-        holders = (*(f"worker:{i}" for i in range(self.cluster.workers or 2)), CLIENT)
-        return {task: self._the_dataset().nbytes + (tested if task == CHIEF else 0) for task in holders}
+    def _held(self, tested: int = 0) -> dict[str, int]:
+        return held(self._the_dataset(), self.cluster.workers or 2, tested)
 
     def _training(self) -> Trainer:
         self.cluster.require()

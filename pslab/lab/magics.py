@@ -21,6 +21,9 @@ from pslab.lab.parser import parse
 from pslab.lab.programs import run_words
 from pslab.lab.progress import ProgressLine
 from pslab.lab.status import LabStatus
+from pslab.lab.sweep import Sweep
+from pslab.lab.sweep_words import grid_of, until_of
+from pslab.train.delays import DISTRIBUTIONS
 from pslab.train.models import NAMES
 
 NAME = "lab"
@@ -35,6 +38,7 @@ class PslabMagics(Magics):
         super().__init__(shell)
         found = self.shell.user_ns.get(NAME)
         self._own = found if isinstance(found, Lab) else Lab()
+        self._swept: Sweep | None = None
         atexit.register(self._own.cluster.stop)
         self.shell.user_ns.setdefault(NAME, self._own)
 
@@ -92,6 +96,12 @@ class PslabMagics(Magics):
     def _cluster(self, options: argparse.Namespace) -> Shown:
         network = self.lab.cluster.network
         return show_cluster(self.lab.cluster.status(), f"links: {network}" if network.shaped else "")
+
+    def _slow(self, options: argparse.Namespace) -> Shown:
+        if options.shape is not None and options.distribution != "pareto":
+            raise UsageError("--shape is said together with --distribution pareto", "the other distributions have none")
+        make = DISTRIBUTIONS[options.distribution]
+        return show_cluster(self.lab.cluster.slow(options.task, make(options.delay, options.shape or 1.5) if options.delay else None))
 
     def _stop_cluster(self, options: argparse.Namespace) -> Shown:
         with ProgressLine("stopping the cluster …"):
@@ -158,6 +168,17 @@ class PslabMagics(Magics):
         display(cost_figure(cost))
         return show_cost(cost)
 
+    def _sweep(self, options: argparse.Namespace) -> Sweep:
+        from IPython.display import display
+
+        if options.resume and self._swept is None:
+            raise UsageError("there is no sweep to go on with", "leave --resume out")
+        grid = grid_of(options.over, self.lab.strategy, lambda name: self._named(name, "function"))
+        resume = self._swept if options.resume else None
+        self._swept = self.lab.sweep(grid, until_of(options.until), seeds=options.seeds, seed=options.seed, path=options.path, resume=resume)
+        display(self._swept.plot())
+        return self._swept
+
     def _plot(self, options: argparse.Namespace) -> Any:
         from IPython.display import display
 
@@ -218,6 +239,7 @@ _VERBS: dict[str, Callable[[PslabMagics, argparse.Namespace], Any]] = {
     "cluster unlink": PslabMagics._unlink,
     "cluster scale": PslabMagics._scale,
     "cluster kill": PslabMagics._kill,
+    "cluster slow": PslabMagics._slow,
     "cluster stop": PslabMagics._stop_cluster,
     "data": PslabMagics._data,
     "model": PslabMagics._model,
@@ -230,6 +252,7 @@ _VERBS: dict[str, Callable[[PslabMagics, argparse.Namespace], Any]] = {
     "status": lambda self, options: show_status(self.lab.status()),
     "traffic": PslabMagics._traffic,
     "cost": PslabMagics._cost,
+    "sweep": PslabMagics._sweep,
     "plot": PslabMagics._plot,
     "evaluate": lambda self, options: show_figures("on the test set", self.lab.evaluate()),
     "predict": lambda self, options: show_predictions(self.lab.predict(n=options.n)),

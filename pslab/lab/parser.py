@@ -10,7 +10,8 @@ from typing import Any, NoReturn
 
 from pslab.errors import UsageError
 from pslab.lab.mode_words import add_mode
-from pslab.lab.numbers import count, natural, positive
+from pslab.lab.numbers import count, duration, natural, positive
+from pslab.train.delays import DISTRIBUTIONS
 from pslab.train.model import OPTIMIZERS
 from pslab.train.reading import Reading
 
@@ -92,6 +93,7 @@ def build_parser() -> Parser:
     step.add_argument("n", type=count, nargs="?", metavar="N", default=1, help="how many (1)")
     traffic = verbs.add_parser("traffic", help="what goes between the tasks: messages, bytes, seconds")
     traffic.add_argument("--by", choices=["link", "variable"], default="link", help="per link, or per variable and direction (link)")
+    _add_sweep(verbs.add_parser("sweep", help="train at every point of a grid, with several seeds, and compare"))
     plot = verbs.add_parser("plot", help="draw loss, divergence, bytes and time")
     plot.add_argument("path", nargs="?", metavar="FILE", help="write the picture there too")
     predict = verbs.add_parser("predict", help="the model's outputs for examples of the test set")
@@ -152,7 +154,24 @@ def _add_cluster(cluster: argparse.ArgumentParser) -> None:
     link.add_argument("--duplex", choices=["full", "half"], help="whether a port sends and receives at the same time (full)")
     unlink = actions.add_parser("unlink", help="make the links as fast as they go again")
     unlink.add_argument("between", nargs="*", metavar="TASK", help="two tasks whose link alone is changed (all links)")
+    slow = actions.add_parser("slow", help="let a worker be slower in each step of training; also while it trains")
+    slow.add_argument("task", metavar="TASK", help="such as worker:1")
+    slow.add_argument("--delay", type=duration, metavar="TIME", required=True, help="such as 50ms or 1.5s; 0 takes it away")
+    slow.add_argument("--distribution", choices=list(DISTRIBUTIONS), default="constant", help="TIME is its mean, of pareto the least (constant)")
+    slow.add_argument("--shape", type=positive, metavar="F", help="pareto: how fast the tail falls (1.5)")
     actions.add_parser("stop", help="take the cluster down")
+
+
+def _add_sweep(sweep: argparse.ArgumentParser) -> None:
+    sweep.add_argument(
+        *("--over", "-o"), action="append", required=True, metavar="SETTING=V,V", help="values of a setting; several: each combination of them"
+    )
+    sweep.add_argument("--until", "-u", action="append", required=True, metavar="END=V", help="accuracy, loss, steps or seconds; which comes first")
+    sweep.add_argument("--seeds", type=count, metavar="N", default=3, help="runs of each combination (3)")
+    sweep.add_argument("--seed", type=natural, metavar="N", default=0, help="the first seed (0)")
+    kept = sweep.add_mutually_exclusive_group()
+    kept.add_argument("--path", metavar="DIRECTORY", help="keep it there; what is there already is gone on with")
+    kept.add_argument("--resume", action="store_true", help="go on with the last one, which was interrupted")
 
 
 def verbs_of(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from pslab.data.partitions import DataSource
-from pslab.errors import UsageError
 from pslab.train.model import Features, Model
 from pslab.train.reading import Reading
 from pslab.train.strategy import Strategy
@@ -60,18 +58,3 @@ class Job:
     def task_names(self) -> tuple[str, ...]:
         """Names of all tasks that take part, the client among them."""
         return (*(f"ps:{i}" for i in range(self.ps)), *(f"worker:{i}" for i in range(self.workers)), CLIENT)
-
-
-def checked_batch_size(batch_size: int, workers: int, dataset: DataSource) -> int:
-    """``batch_size``, if so many workers can each have batches of it.
-
-    Raises:
-        UsageError: they cannot.
-    """
-    if batch_size < 1:
-        raise UsageError(f"batch_size must be at least 1, found {batch_size}")
-    if dataset.examples is not None and batch_size * workers > dataset.examples:
-        raise UsageError(
-            f"{workers} workers with batches of {batch_size} need more than the {dataset.examples} examples", f"at most {dataset.examples // workers}"
-        )
-    return batch_size

@@ -44,8 +44,8 @@ class Strategy:
             raise UsageError(f"update must be one of {_any_of(Update)}, found {self.update!r}")
         if not isinstance(self.commit, Commit):
             raise UsageError(f"commit must be one of {_any_of(Commit)}, found {self.commit!r}")
-        if self.commit_every < 1:
-            raise UsageError(f"commit_every must be 1 or more, found {self.commit_every}")
+        if not isinstance(self.commit_every, int) or self.commit_every < 1:
+            raise UsageError(f"commit_every must be a whole number from 1 on, found {self.commit_every!r}")
         if isinstance(self.update, Immediate) and self.update.compensation and not isinstance(self.commit, Gradients):
             raise UsageError("delay compensation is for gradients", "use commit=pslab.Gradients(), or compensation=0")
         if isinstance(self.update, Immediate) and self.update.aggregation is Aggregation.MEAN and isinstance(self.commit, Elastic):

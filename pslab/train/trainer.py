@@ -15,8 +15,10 @@ import numpy as np
 from pslab.data.partitions import DataSource
 from pslab.errors import CancelledError, DeadlineExceededError, FailedPreconditionError, OpError, PslabError, UnavailableError, UsageError
 from pslab.trace.recorder import Records
+from pslab.train.batch_size import check_batch_size
 from pslab.train.crew import LOST_PATIENCE_S, PATIENCE_S, Crew, Tasks
-from pslab.train.job import Job, checked_batch_size
+from pslab.train.delays import Delay
+from pslab.train.job import Job
 from pslab.train.loop import LoopStatus
 from pslab.train.model import Model
 from pslab.train.model_session import CHUNK
@@ -62,7 +64,7 @@ class Trainer:
         self._strategy.check(cluster.workers)
         self._dataset = dataset
         self._batch_size = batch_size
-        self._crew = Crew(cluster, dataset, model, checked_batch_size(batch_size, cluster.workers, dataset), data_seed, reading)
+        self._crew = Crew(cluster, dataset, model, check_batch_size(batch_size, cluster.workers, dataset), data_seed, reading)
         self._lock = threading.RLock()
         self._changed = threading.Condition()
         self._state, self._message = "idle", ""
@@ -153,6 +155,11 @@ class Trainer:
             self._strategy = strategy
             if active:
                 self._begin_again()
+
+    def slow(self, worker: int, delay: Delay | None) -> None:
+        """Let a worker take so much longer in each step, at once; None lets it be as fast as it can be."""
+        with self._lock:
+            self._crew.slow(worker, delay)
 
     def wait(self, step: int | None = None, timeout: float | None = None) -> TrainerStatus:
         """Wait until global step ``step``, or until the training is no longer running.
@@ -251,15 +258,27 @@ class Trainer:
             PslabError: what ``scale`` raises; the training goes on as it was.
         """
         self._strategy.check(workers)
-        checked_batch_size(self._batch_size, workers, self._dataset)
+        check_batch_size(self._batch_size, workers, self._dataset)
+        with self.lent():
+            scale()
+
+    @contextmanager
+    def lent(self) -> Iterator[None]:
+        """The tasks are lent to something else within the block; who asks for something from another thread waits until then.
+
+        Parameters, slots, the global step and the records are kept; a training that ran goes on. Random sequences begin anew.
+
+        Raises:
+            OpError: a ps was lost, so there are no parameters to keep.
+        """
         with self._lock, tempfile.TemporaryDirectory(prefix="pslab-") as directory:
             state = self._state
             self._crew.end()
             kept = self._crew.ask("save", prefix=f"{directory}/kept")
             try:
-                scale()
+                yield
             finally:
-                self._crew.set_up()
+                self._crew.take_back()
                 self._crew.ask("restore", prefix=kept)
                 if state == "running":
                     self._go()
@@ -313,7 +332,8 @@ class Trainer:
 
     def _settle(self) -> None:
         """Wait until the updates that were claimed are made."""
-        self._until(self._crew.settled, PATIENCE_S, "the updates in flight")
+        with self._crew.awake():
+            self._until(self._crew.settled, PATIENCE_S, "the updates in flight")
 
     # Watching
 
@@ -353,9 +373,8 @@ class Trainer:
         except (UnavailableError, FailedPreconditionError) as error:
             self._recover(error)
             return
-        failures = [loop for loops in self._loops.values() for loop in loops if loop.error is not None]
-        if failures:
-            self._fail(failures[0])
+        if failed := next((loop for loops in self._loops.values() for loop in loops if loop.error is not None), None):
+            self._fail(failed)
         elif any(not self._loops[task] for task in self._crew.expected(self._strategy)):
             self._recover(UnavailableError("a task was started anew"))
         elif self._state == "running" and self._crew.progress.global_step >= self._target:
@@ -364,17 +383,11 @@ class Trainer:
     def _fail(self, loop: LoopStatus) -> None:
         """A loop has failed: because a task was lost, or a ps came back without its parameters; else by its own fault."""
         assert loop.error is not None
-        if isinstance(loop.error, UnavailableError | CancelledError) or not self._has_parameters():
+        if isinstance(loop.error, UnavailableError | CancelledError) or not self._crew.has_parameters():
             self._recover(loop.error)
             return
         self._crew.end(LOST_PATIENCE_S)
         self._set_state("paused", f"{loop.name}: {loop.error.message}")
-
-    def _has_parameters(self) -> bool:
-        try:
-            return bool(self._crew.ask("initialised"))
-        except UnavailableError:
-            return False
 
     def _recover(self, error: PslabError) -> None:
         """A task was lost. Workers come back and go on; a ps takes its parameters with it."""

@@ -34,7 +34,7 @@ def told() -> Told:
 
 @pytest.fixture
 def cluster(told):
-    cluster = LabCluster(lambda: None, lambda scale, workers: scale())
+    cluster = LabCluster(lambda: None, lambda scale, workers: scale(), lambda: None)
     cluster._cluster = told
     return cluster
 
