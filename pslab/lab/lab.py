@@ -14,8 +14,8 @@ import numpy as np
 from pslab.data.datasets import load
 from pslab.data.partitions import DataSource
 from pslab.errors import FailedPreconditionError, UsageError
-from pslab.lab.costs import Cost, cost_of, links_table, variables_table
 from pslab.lab.lab_cluster import LabCluster
+from pslab.lab.lab_costs import LabCosts
 from pslab.lab.memory import MOST, MemoryEstimate, Room, check_training, chunk_that_fits, estimate, held
 from pslab.lab.plan import Grid, plan
 from pslab.lab.recipe import Recipe
@@ -45,7 +45,7 @@ RECENT = 100
 """Steps that a status is a mean over."""
 
 
-class Lab:
+class Lab(LabCosts):
     """A cluster, a data set, a model and a mode: everything that is trained and looked at.
 
     What is not said is chosen: the digits, an MLP, between-graph async. Anything may be said again at any time; what does not fit is refused, and
@@ -288,29 +288,6 @@ class Lab:
         if path is not None:
             figure.savefig(Path(path).expanduser())
         return figure
-
-    def traffic(self, by: str = "link") -> pandas.DataFrame:
-        """What has gone between the tasks since the present mode began, counted where it was sent.
-
-        Args:
-            by: ``"link"`` (messages, bytes and seconds of each link and direction, also per worker step) or ``"variable"`` (bytes of each variable to
-                and from the ps tasks).
-
-        Raises:
-            UsageError: ``by`` is something else.
-        """
-        if by not in ("link", "variable"):
-            raise UsageError(f"traffic is by link or by variable, found {by!r}")
-        trainer = self._training()
-        return links_table(trainer.traffic()) if by == "link" else variables_table(trainer.traffic(), trainer.job())
-
-    def cost(self) -> Cost:
-        """What a worker's step of the present mode costs: predicted from its plan, the links and the seconds that computing takes; and as measured.
-
-        Raises:
-            FailedPreconditionError: no step was made in this mode yet.
-        """
-        return cost_of(self._training(), self.cluster.network, self.cluster.cores)
 
     def evaluate(self) -> dict[str, float]:
         """Loss and metrics on the test set, with the parameters as they are now; as many examples at a time as fit into memory.

@@ -8,9 +8,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic
-from typing import Any
-
-import numpy as np
 
 from pslab.data.partitions import DataSource
 from pslab.errors import CancelledError, DeadlineExceededError, FailedPreconditionError, OpError, PslabError, UnavailableError, UsageError
@@ -21,17 +18,17 @@ from pslab.train.delays import Delay
 from pslab.train.job import Job
 from pslab.train.loop import LoopStatus
 from pslab.train.model import Model
-from pslab.train.model_session import CHUNK
 from pslab.train.reading import Reading
 from pslab.train.strategy import Strategy
 from pslab.train.traffic import Traffic
+from pslab.train.trained_model import TrainedModel
 from pslab.train.trainer_status import TrainerStatus
 
 LOOK_S = 0.1
 """Seconds between two looks at the tasks."""
 
 
-class Trainer:
+class Trainer(TrainedModel):
     """Trains a model on the tasks of a cluster.
 
     All its methods may be called at any time and from any thread; what needs a quiet moment waits for the steps in flight. A change of mode never
@@ -188,25 +185,6 @@ class Trainer:
         """What went between the tasks since the present mode began."""
         with self._lock:
             return self._crew.traffic()
-
-    def evaluate(self, chunk: int = CHUNK) -> dict[str, float]:
-        """Loss and metrics on the test set, with the present parameters; ``chunk`` examples at a time."""
-        return self._crew.ask("evaluate", x=self._dataset.x_test, y=self._dataset.y_test, chunk=chunk)  # type: ignore[no-any-return]
-
-    def predict(self, x: np.ndarray[Any, Any], chunk: int = CHUNK) -> dict[str, np.ndarray[Any, Any]]:
-        """The model's outputs for examples, ``chunk`` of them at a time, by name.
-
-        Raises:
-            UsageError: the model has none, or ``x`` has another shape than the examples.
-        """
-        x = np.asarray(x, self._crew.features.x_dtype)
-        if x.shape[1:] != self._crew.features.x_shape:
-            raise UsageError(f"an example has shape {self._crew.features.x_shape}, found {x.shape[1:]}")
-        return self._crew.ask("predict", x=x, chunk=chunk)  # type: ignore[no-any-return]
-
-    def parameters(self) -> dict[str, np.ndarray[Any, Any]]:
-        """The present values of the trained variables, by name."""
-        return self._crew.ask("parameters")  # type: ignore[no-any-return]
 
     # Keeping
 
