@@ -6,21 +6,14 @@ from typing import TYPE_CHECKING
 
 from pslab.errors import UsageError
 from pslab.lab.costs import Cost, cost_of, links_table, variables_table
-from pslab.lab.lab_cluster import LabCluster
-from pslab.train.trainer import Trainer
+from pslab.lab.workbench import Workbench
 
 if TYPE_CHECKING:
     import pandas
 
 
-class LabCosts:
+class LabCosts(Workbench):
     """The verbs of a `Lab` that look at links, bytes and seconds."""
-
-    cluster: LabCluster
-
-    def _training(self) -> Trainer:
-        """The training that there is."""
-        raise NotImplementedError
 
     def traffic(self, by: str = "link") -> pandas.DataFrame:
         """What has gone between the tasks since the present mode began, counted where it was sent.
