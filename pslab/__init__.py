@@ -95,6 +95,7 @@ _MODULES = {
     "pslab.lab.magics": "load_ipython_extension unload_ipython_extension",
     "pslab.sync.conditional_accumulator": "ConditionalAccumulator",
     "tensorboardX.proto.summary_pb2": "Summary",
+    "pslab.train.collective": "Pipeline RingAllReduce",
     "pslab.train.strategy": "Async Replication Strategy Sync",
 }
 

@@ -84,6 +84,7 @@ MODULES = (
     "pslab.sessions.roster",
     "pslab.summary.ops",
     "pslab.sync.claim_ops",
+    "pslab.sync.mailbox_ops",
     "pslab.sync.ops",
     "pslab.train.divergence",
     "pslab.train.staleness",

@@ -11,6 +11,7 @@ from pslab.data.partitions import DataSource
 from pslab.errors import PslabError, UnavailableError
 from pslab.trace.recorder import Records
 from pslab.train.history import History
+from pslab.train.homecoming import FIRST_PS, Homecoming
 from pslab.train.job import CHIEF, CLIENT, Job
 from pslab.train.loop import LoopStatus
 from pslab.train.model import Features, Model, try_out
@@ -24,8 +25,6 @@ LOST_PATIENCE_S = 0.5
 """Seconds that it waits where a loop has failed, for which others may wait in vain."""
 RETURN_S = 10.0
 """Seconds in which a task that was lost comes back."""
-FIRST_PS = "ps:0"
-"""The task that keeps the global step and the claims."""
 
 
 class Tasks(Protocol):
@@ -82,6 +81,7 @@ class Crew:
         self.dropped = 0
         self.progress = Progress(0, 0)
         self._history = History(self.metric_names)
+        self._homecoming: Homecoming | None = None
 
     @property
     def workers(self) -> int:
@@ -151,17 +151,43 @@ class Crew:
         except PslabError:
             self._stop_and_drop()
             raise
+        self._homecoming = Homecoming(self._cluster, strategy, step)
         self.active = True
 
-    def end(self, patience: float = PATIENCE_S) -> None:
-        """End the epoch: the steps in flight are done (in ``patience`` seconds), what waited is given up."""
+    def end(self, patience: float = PATIENCE_S) -> str:
+        """End the epoch: the steps in flight are done (in ``patience`` seconds), what waited is given up.
+
+        Returns:
+            What parameters were lost that lived on workers; empty where none were.
+        """
         if not self.active:
-            return
-        self.active = False
+            return ""
         self.pause()
         self._cluster.call_all("stop_updates", patience=patience)
+        told = "" if self._homecoming is None else self._homecoming.end()
+        self.active, self._homecoming = False, None
         self._stop_and_drop()
         self._fetch()
+        return told
+
+    def publish(self) -> None:
+        """Let the ps have the parameters as they are now, where those live on the workers. Call it while no update is under way."""
+        if self._homecoming is not None:
+            self._homecoming.publish(self.look().global_step)
+
+    def whole(self) -> bool:
+        """Whether no parameters that live on workers are lost."""
+        return self._homecoming is None or self._homecoming.whole()
+
+    def rescue(self) -> str:
+        """Let the ps have what is left of the parameters that live on workers, if it can be; what was lost."""
+        told = ""
+        if self._homecoming is not None:
+            with suppress(PslabError):
+                self.pause()
+                told = self._homecoming.end()
+        self._homecoming = None
+        return told
 
     def abandon(self) -> None:
         """End the epoch without a word to tasks that may be gone."""

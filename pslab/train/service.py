@@ -8,6 +8,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from pslab.data.batches import Batches
 from pslab.data.partitions import Share
 from pslab.data.reader_ops import READERS
@@ -19,14 +21,19 @@ from pslab.runtime.session import Session
 from pslab.runtime.targets import publish, withdraw
 from pslab.runtime.task_server import TaskServer
 from pslab.sync.claim_ops import claims_of
+from pslab.sync.mailbox_ops import MAILBOXES
 from pslab.sync.ops import ACCUMULATORS, QUEUES
 from pslab.trace.recorder import Fetched, Recorder
 from pslab.trace.records import step_dtype
 from pslab.train import between_graph, in_graph
+from pslab.train.collective import RingAllReduce
 from pslab.train.job import CHIEF, CLIENT, Job
 from pslab.train.loop import Loop, LoopStatus
 from pslab.train.model_session import ModelSession
 from pslab.train.reading import Reading, Supply, resources_of, write_share
+from pslab.train.resident import Residence
+from pslab.train.resident_turns import RingTurn
+from pslab.train.ring import ring_replica
 from pslab.train.strategy import Replication, Sync
 from pslab.train.turns import ChiefTurn, ReplicaTurn, StepRecorder, TowersTurn
 
@@ -77,6 +84,7 @@ class TaskService:
         self._sessions: list[Session] = []
         self._recorder = Recorder(step_dtype(), RECORDS)
         self._model: ModelSession | None = None
+        self._residence: Residence | None = None
         self._supplies: list[Supply] = []
         self._share: Path | None = None
 
@@ -135,6 +143,8 @@ class TaskService:
         kind, _, index = self._name.partition(":")
         if kind != "worker":
             return []
+        if isinstance(job.strategy.update, RingAllReduce):
+            return [self._ring(job, int(index))]
         loops = []
         if sync and self._name == CHIEF:
             chief = between_graph.chief(job)
@@ -158,6 +168,14 @@ class TaskService:
             turn = TowersTurn(graph, step, session, batches, self._supply(session), records)
             loops.append(Loop("client" if sync else f"tower:{step.workers[0]}", turn))
         return loops
+
+    def _ring(self, job: Job, worker: int) -> Loop:
+        graph = ring_replica(job, worker)
+        session = self._session(graph.replica.graph)
+        self._residence = Residence(graph.resident, session)
+        records = StepRecorder(self._recorder, worker, job.epoch)
+        turn = RingTurn(graph, session, job, self._batches(job, worker), self._supply(session), records)
+        return Loop(self._name, turn, makes_updates=graph.claim is not None)
 
     def _session(self, graph: Any) -> Session:
         session = Session(self.address, graph)
@@ -197,7 +215,21 @@ class TaskService:
                 ending.callback(session.close)
             for supply in self._supplies:
                 ending.callback(supply.end)
-            self._sessions, self._supplies = [], []
+            self._sessions, self._supplies, self._residence = [], [], None
+
+    def resident_step(self) -> int | None:
+        """The updates that the parameters which live on the workers have had, as far as this task knows; None if it has none, or they are lost."""
+        return None if self._residence is None else self._residence.step()
+
+    def publish(self) -> None:
+        """Bring the parameters that live on the workers to the ps, and the global step with them. Call it between two steps.
+
+        Raises:
+            FailedPreconditionError: this task has none.
+        """
+        if self._residence is None:
+            raise FailedPreconditionError(f"{self._name} has no parameters to publish")
+        self._residence.publish()
 
     def loops(self) -> list[LoopStatus]:
         """How the loops of this task fare."""
@@ -235,6 +267,12 @@ class TaskService:
         with task.monitor:
             return Progress(int(task.variables.read(GLOBAL_STEP)), claims_of(task).granted)
 
+    def go_back(self, step: int) -> None:
+        """Let the global step be that of the parameters that lie on the ps: those that were to take their place are lost."""
+        task = self._server.task
+        with task.monitor:
+            task.variables.assign(GLOBAL_STEP, np.asarray(step, np.int64))
+
     def drop(self, epoch_id: str) -> int:
         """Forget what an epoch, which has ended on all tasks, has left here: what it kept and read, and the file that it read from.
 
@@ -243,10 +281,10 @@ class TaskService:
         """
         self._drop_share()
         task, kept, read = self._server.task, between_graph.resources_of(epoch_id), resources_of(epoch_id)
-        for resources in (QUEUES + kept, READERS + read, INPUT_QUEUES + read):
+        for resources in (QUEUES + kept, MAILBOXES + kept, READERS + read, INPUT_QUEUES + read):
             task.drop_resources(resources)
         with task.monitor:
-            for name in [n for n in task.variables if n.startswith(read)]:
+            for name in [n for n in task.variables if n.startswith((kept, read))]:
                 task.variables.discard(name)
         return sum(accumulator.pending() for accumulator in task.drop_resources(ACCUMULATORS + kept))
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from pslab.errors import UsageError
+from pslab.train.collective import Pipeline, RingAllReduce, check_replication
 
 
 class Replication(StrEnum):
@@ -43,7 +44,7 @@ class Async:
         return "async"
 
 
-Update = Sync | Async
+Update = Sync | Async | RingAllReduce | Pipeline
 
 
 @dataclass(frozen=True)
@@ -60,8 +61,9 @@ class Strategy:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "replication", _replication(self.replication))
-        if not isinstance(self.update, Sync | Async):
-            raise UsageError(f"update must be pslab.Sync() or pslab.Async(), found {self.update!r}")
+        if not isinstance(self.update, Update):
+            raise UsageError(f"update must be pslab.Sync(), Async(), RingAllReduce() or Pipeline(), found {self.update!r}")
+        check_replication(self.update, self.replication)
         if self.replication is Replication.IN_GRAPH and isinstance(self.update, Sync) and self.update.backup:
             raise UsageError(
                 "in-graph replication has no backup workers: its one step waits for every tower",

@@ -21,6 +21,7 @@ from pslab.train.loop import LoopStatus
 from pslab.train.model import Model
 from pslab.train.model_session import CHUNK
 from pslab.train.reading import Reading
+from pslab.train.resident import is_resident
 from pslab.train.strategy import Strategy
 from pslab.train.trainer_status import TrainerStatus
 
@@ -96,6 +97,7 @@ class Trainer:
             if self._state == "running":
                 self._crew.pause()
                 self._settle()
+                self._crew.publish()
                 self._loops = self._crew.loops()
                 self._set_state("paused")
 
@@ -178,6 +180,7 @@ class Trainer:
 
     def evaluate(self, chunk: int = CHUNK) -> dict[str, float]:
         """Loss and metrics on the test set, with the present parameters; ``chunk`` examples at a time."""
+        self._rest()
         return self._crew.ask("evaluate", x=self._dataset.x_test, y=self._dataset.y_test, chunk=chunk)  # type: ignore[no-any-return]
 
     def predict(self, x: np.ndarray[Any, Any], chunk: int = CHUNK) -> dict[str, np.ndarray[Any, Any]]:
@@ -189,10 +192,12 @@ class Trainer:
         x = np.asarray(x, self._crew.features.x_dtype)
         if x.shape[1:] != self._crew.features.x_shape:
             raise UsageError(f"an example has shape {self._crew.features.x_shape}, found {x.shape[1:]}")
+        self._rest()
         return self._crew.ask("predict", x=x, chunk=chunk)  # type: ignore[no-any-return]
 
     def parameters(self) -> dict[str, np.ndarray[Any, Any]]:
         """The present values of the trained variables, by name."""
+        self._rest()
         return self._crew.ask("parameters")  # type: ignore[no-any-return]
 
     # Keeping
@@ -200,6 +205,7 @@ class Trainer:
     def save(self, prefix: str) -> str:
         """Write the model, its slots and the global step to a checkpoint on the chief's machine, at a boundary between steps; returns its path."""
         with self._lock, self._quiet():
+            self._crew.publish()
             return self._crew.ask("save", prefix=str(Path(prefix).expanduser().resolve()))  # type: ignore[no-any-return]
 
     def restore(self, prefix: str) -> None:
@@ -305,6 +311,14 @@ class Trainer:
         finally:
             self._crew.limit(self._target)
 
+    def _rest(self) -> None:
+        """Let the parameters be on the ps as they are now, where they live on the workers."""
+        with self._lock:
+            if self._crew.active and is_resident(self._strategy):
+                with self._quiet():
+                    self._settle()
+                    self._crew.publish()
+
     def _settle(self) -> None:
         """Wait until the updates that were claimed are made."""
         self._until(self._crew.settled, PATIENCE_S, "the updates in flight")
@@ -358,7 +372,7 @@ class Trainer:
     def _fail(self, loop: LoopStatus) -> None:
         """A loop has failed: because a task was lost, or a ps came back without its parameters; else by its own fault."""
         assert loop.error is not None
-        if isinstance(loop.error, UnavailableError | CancelledError) or not self._has_parameters():
+        if isinstance(loop.error, UnavailableError | CancelledError) or not self._has_parameters() or not self._crew.whole():
             self._recover(loop.error)
             return
         self._crew.end(LOST_PATIENCE_S)
@@ -371,20 +385,23 @@ class Trainer:
             return False
 
     def _recover(self, error: PslabError) -> None:
-        """A task was lost. Workers come back and go on; a ps takes its parameters with it."""
+        """A task was lost. Workers come back and go on; a ps takes its parameters with it, unless they live on the workers."""
         state = self._state
         try:
             self._crew.wait_for_all()
-            self._crew.end(LOST_PATIENCE_S)
+            told = self._crew.end(LOST_PATIENCE_S)
             self._crew.set_up()
             if not self._crew.ask("initialised"):
                 self._set_state("failed", "a ps was lost, and its parameters with it; restore a checkpoint, or reset")
                 return
             if state == "running":
                 self._go()
+            if told:
+                self._set_state(state, told)
         except OpError as lost:
+            told = self._crew.rescue()
             self._crew.abandon()
-            self._set_state("failed", f"{error.message}; {lost.message}")
+            self._set_state("failed", "; ".join(words for words in (error.message, lost.message, told) if words))
 
 
 def _batch_size(batch_size: int, workers: int, dataset: DataSource) -> int:
