@@ -13,9 +13,11 @@ from pslab.graph.placement import place
 from pslab.graph.plan import StepPlan
 from pslab.graph.tensor import Tensor
 from pslab.train import between_graph, in_graph
+from pslab.train.collective import RingAllReduce
 from pslab.train.job import CHIEF, CLIENT, Job
 from pslab.train.model import Features, Model
 from pslab.train.replica import build_replica
+from pslab.train.ring import ring_replica
 from pslab.train.strategy import Replication, Strategy, Sync
 
 
@@ -56,6 +58,11 @@ def mode_step(job: Job, worker: int = 0) -> PlannedStep:
         step = towers.steps[0 if sync else worker]
         values: list[Tensor] = [t for tower in step.towers for t in (tower.loss, *tower.metrics.values())]
         return _plan(job, CLIENT, [step.staleness, step.next_step, *values], step.feeds)
+    if isinstance(job.strategy.update, RingAllReduce):
+        ring = ring_replica(job, worker)
+        tower = ring.replica.tower
+        ends = [] if ring.granted is None else [ring.granted]
+        return _plan(job, f"worker:{worker}", [ring.next_step, ring.stood, tower.loss, *tower.metrics.values(), *ends, *ring.pushes], ring.feeds)
     replica = between_graph.sync_replica(job, worker) if sync else between_graph.async_replica(job, worker)
     tower = replica.replica.tower
     fetches: list[Tensor | Operation] = [

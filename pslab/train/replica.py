@@ -83,13 +83,13 @@ def build_replica(job: Job, worker: int) -> Replica:
     return build_model(job, worker, replica_device_setter(ps_tasks=job.ps, worker_device=worker_device(worker)))
 
 
-def build_model(job: Job, worker: int, variables: DeviceFunction | str, scope: str = "") -> Replica:
+def build_model(job: Job, worker: int, device: DeviceFunction | str | None, scope: str = "") -> Replica:
     """Build the job's model, whole, for one worker.
 
     Args:
         job: what is trained.
         worker: index of the worker.
-        variables: the device of what the model asks for no device of.
+        device: where what asks for no device goes, and all variables.
         scope: a variable scope for the model; none if empty.
 
     Raises:
@@ -100,7 +100,7 @@ def build_model(job: Job, worker: int, variables: DeviceFunction | str, scope: s
         set_random_seed(job.model.seed)
         with graph.device(PS_0):
             global_step = create_global_step()
-        with graph.device(variables):
+        with graph.device(device):
             with graph.device(worker_device(worker)):
                 source = source_of(job, worker)
             with graph.device(without_stage), variable_scope(scope) if scope else nullcontext():
