@@ -86,7 +86,9 @@ MODULES = (
     "pslab.sync.claim_ops",
     "pslab.sync.mailbox_ops",
     "pslab.sync.ops",
+    "pslab.sync.tick",
     "pslab.train.divergence",
+    "pslab.train.pipeline",
     "pslab.train.staleness",
 )
 """Where op types are registered. Modules above this one are known by name only, and imported when a type is asked for that is not registered yet:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, Protocol
 
 from pslab.data.partitions import DataSource
@@ -15,7 +16,9 @@ from pslab.train.homecoming import FIRST_PS, Homecoming
 from pslab.train.job import CHIEF, CLIENT, Job
 from pslab.train.loop import LoopStatus
 from pslab.train.model import Features, Model, try_out
+from pslab.train.plans import mode_plan
 from pslab.train.reading import Reading
+from pslab.train.resident import is_resident
 from pslab.train.service import Progress
 from pslab.train.strategy import Replication, Strategy
 
@@ -103,6 +106,17 @@ class Crew:
             self.progress.global_step,
             self._reading,
         )
+
+    def check(self, strategy: Strategy, workers: int) -> None:
+        """Whether the model can be trained in a mode with so many workers.
+
+        Raises:
+            UsageError: it cannot.
+            GraphError: its graph cannot be built or placed.
+        """
+        strategy.check(workers)
+        if is_resident(strategy):  # depends on the model, too
+            mode_plan(replace(self.job(strategy), workers=workers))
 
     # What the tasks have
 

@@ -13,9 +13,10 @@ from pslab.graph.placement import place
 from pslab.graph.plan import StepPlan
 from pslab.graph.tensor import Tensor
 from pslab.train import between_graph, in_graph
-from pslab.train.collective import RingAllReduce
+from pslab.train.collective import Pipeline, RingAllReduce
 from pslab.train.job import CHIEF, CLIENT, Job
 from pslab.train.model import Features, Model
+from pslab.train.pipeline import pipeline
 from pslab.train.replica import build_replica
 from pslab.train.ring import ring_replica
 from pslab.train.strategy import Replication, Strategy, Sync
@@ -52,6 +53,9 @@ def mode_step(job: Job, worker: int = 0) -> PlannedStep:
         job: what is trained, and how.
         worker: whose step, where each has its own.
     """
+    if isinstance(job.strategy.update, Pipeline):
+        piped = pipeline(job)
+        return _plan(job, CLIENT, [piped.next_step, piped.granted, piped.loss, *piped.metrics.values()], piped.feeds)
     sync = isinstance(job.strategy.update, Sync)
     if job.strategy.replication is Replication.IN_GRAPH:
         towers = in_graph.sync_towers(job) if sync else in_graph.async_towers(job)

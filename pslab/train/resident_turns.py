@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from time import perf_counter_ns
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from pslab.data.batches import Batches
 from pslab.runtime.session import Session
 from pslab.train.job import Job
+from pslab.train.pipeline import PipelineGraph
 from pslab.train.reading import Supply
 from pslab.train.ring import RingGraph
 from pslab.train.turns import StepRecorder
@@ -54,6 +56,40 @@ class RingTurn:
         self._paused = 0
         self._records.record(int(next_step), loss, rest[: self._metrics], 0, np.nan, times, min(int(stood), times.wait), False)
         return self._claim is None or bool(rest[self._metrics])
+
+    def cancel(self) -> None:
+        """Give up the step in flight."""
+        self._session.cancel()
+
+
+class PipelineTurn:
+    """The client's step of a pipeline: the workers' batches of a step, as one."""
+
+    def __init__(self, graph: PipelineGraph, session: Session, batches: Sequence[Batches], records: Mapping[int, StepRecorder]) -> None:
+        self._session = session
+        self._batches = batches
+        self._records = records
+        self._step = session.prepare([graph.next_step, graph.granted, graph.loss, *graph.metrics.values()], graph.feeds)
+        self._claim = session.prepare([graph.claim], [])
+        self._paused = 0
+
+    def claim(self) -> None:
+        """Wait for a claim."""
+        began = perf_counter_ns()
+        self._claim.run(())
+        self._paused = perf_counter_ns() - began
+
+    def take(self) -> bool:
+        """One step."""
+        xs, ys = zip(*map(next, self._batches), strict=True)
+        result = self._step.run((np.concatenate(xs), np.concatenate(ys)))
+        next_step, granted, loss, *metrics = result.values
+        for worker, records in self._records.items():
+            times = result.times[f"worker:{worker}"]
+            times.wait += times.idle  # the worker waits for its client
+            records.record(int(next_step), loss, metrics, 0, np.nan, times, self._paused, False)
+        self._paused = 0
+        return bool(granted)
 
     def cancel(self) -> None:
         """Give up the step in flight."""

@@ -26,13 +26,14 @@ from pslab.sync.ops import ACCUMULATORS, QUEUES
 from pslab.trace.recorder import Fetched, Recorder
 from pslab.trace.records import step_dtype
 from pslab.train import between_graph, in_graph
-from pslab.train.collective import RingAllReduce
+from pslab.train.collective import Pipeline, RingAllReduce
 from pslab.train.job import CHIEF, CLIENT, Job
 from pslab.train.loop import Loop, LoopStatus
 from pslab.train.model_session import ModelSession
+from pslab.train.pipeline import pipeline
 from pslab.train.reading import Reading, Supply, resources_of, write_share
 from pslab.train.resident import Residence
-from pslab.train.resident_turns import RingTurn
+from pslab.train.resident_turns import PipelineTurn, RingTurn
 from pslab.train.ring import ring_replica
 from pslab.train.strategy import Replication, Sync
 from pslab.train.turns import ChiefTurn, ReplicaTurn, StepRecorder, TowersTurn
@@ -138,6 +139,8 @@ class TaskService:
 
     def _build(self, job: Job) -> list[Loop]:
         sync = isinstance(job.strategy.update, Sync)
+        if isinstance(job.strategy.update, Pipeline):
+            return [self._pipeline(job)] if self._name == CLIENT else []
         if job.strategy.replication is Replication.IN_GRAPH:
             return self._towers(job, sync) if self._name == CLIENT else []
         kind, _, index = self._name.partition(":")
@@ -176,6 +179,14 @@ class TaskService:
         records = StepRecorder(self._recorder, worker, job.epoch)
         turn = RingTurn(graph, session, job, self._batches(job, worker), self._supply(session), records)
         return Loop(self._name, turn, makes_updates=graph.claim is not None)
+
+    def _pipeline(self, job: Job) -> Loop:
+        graph = pipeline(job)
+        session = self._session(graph.replica.graph)
+        self._residence = Residence(graph.resident, session)
+        batches = [self._batches(job, worker) for worker in range(job.workers)]
+        records = {worker: StepRecorder(self._recorder, worker, job.epoch) for worker in graph.stages}
+        return Loop("client", PipelineTurn(graph, session, batches, records))
 
     def _session(self, graph: Any) -> Session:
         session = Session(self.address, graph)

@@ -59,10 +59,10 @@ class Trainer:
         reading: Reading = Reading.FEEDING,
     ) -> None:
         self._strategy = strategy if strategy is not None else Strategy()
-        self._strategy.check(cluster.workers)
         self._dataset = dataset
         self._batch_size = batch_size
         self._crew = Crew(cluster, dataset, model, _batch_size(batch_size, cluster.workers, dataset), data_seed, reading)
+        self._crew.check(self._strategy, cluster.workers)
         self._lock = threading.RLock()
         self._changed = threading.Condition()
         self._state, self._message = "idle", ""
@@ -97,9 +97,9 @@ class Trainer:
             if self._state == "running":
                 self._crew.pause()
                 self._settle()
-                self._crew.publish()
                 self._loops = self._crew.loops()
                 self._set_state("paused")
+                self._publish()
 
     def resume(self) -> None:
         """Go on after `pause`, or after a failure.
@@ -145,7 +145,7 @@ class Trainer:
         Raises:
             UsageError: the mode cannot run on this cluster; everything goes on as it was.
         """
-        strategy.check(self._crew.workers)
+        self._crew.check(strategy, self._crew.workers)
         with self._lock:
             if strategy == self._strategy:
                 return
@@ -205,7 +205,7 @@ class Trainer:
     def save(self, prefix: str) -> str:
         """Write the model, its slots and the global step to a checkpoint on the chief's machine, at a boundary between steps; returns its path."""
         with self._lock, self._quiet():
-            self._crew.publish()
+            self._publish()
             return self._crew.ask("save", prefix=str(Path(prefix).expanduser().resolve()))  # type: ignore[no-any-return]
 
     def restore(self, prefix: str) -> None:
@@ -250,7 +250,7 @@ class Trainer:
             UsageError: the mode, or the batch size, does not fit so many workers; nothing was changed.
             PslabError: what ``scale`` raises; the training goes on as it was.
         """
-        self._strategy.check(workers)
+        self._crew.check(self._strategy, workers)
         _batch_size(self._batch_size, workers, self._dataset)
         with self._lock, tempfile.TemporaryDirectory(prefix="pslab-") as directory:
             state = self._state
@@ -316,8 +316,18 @@ class Trainer:
         with self._lock:
             if self._crew.active and is_resident(self._strategy):
                 with self._quiet():
-                    self._settle()
-                    self._crew.publish()
+                    self._until(lambda: self._crew.settled() or self._failures(), PATIENCE_S, "the updates in flight")
+                    self._publish()
+
+    def _publish(self) -> None:
+        """Let the ps have the parameters that live on the workers; where some of them are lost, recover."""
+        try:
+            self._crew.publish()
+        except OpError as error:
+            self._recover(error)
+
+    def _failures(self) -> list[LoopStatus]:
+        return [loop for loops in self._crew.loops().values() for loop in loops if loop.error is not None]
 
     def _settle(self) -> None:
         """Wait until the updates that were claimed are made."""
@@ -330,7 +340,7 @@ class Trainer:
             self._state, self._message = state, message
             self._changed.notify_all()
 
-    def _until(self, true: Callable[[], bool], timeout: float | None, what: str) -> None:
+    def _until(self, true: Callable[[], object], timeout: float | None, what: str) -> None:
         deadline = None if timeout is None else monotonic() + timeout
         with self._changed:
             while not true():
