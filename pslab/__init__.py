@@ -96,7 +96,9 @@ _MODULES = {
     "pslab.sync.conditional_accumulator": "ConditionalAccumulator",
     "tensorboardX.proto.summary_pb2": "Summary",
     "pslab.train.collective": "Pipeline RingAllReduce",
-    "pslab.train.strategy": "Async Replication Strategy Sync",
+    "pslab.train.commits": "Differences Elastic Gradients",
+    "pslab.train.strategy": "Replication Strategy",
+    "pslab.train.updates": "SSP Async KAsync Sync",
 }
 
 __getattr__, __dir__, __all__ = facade(__name__, _MODULES)

@@ -13,10 +13,11 @@ def sections(nodes: Iterable[Node]) -> list[tuple[bool, list[Node]]]:
     sections: list[tuple[bool, list[Node]]] = []
     for node in nodes:
         silent = node.type in ("Const", "NoOp")
-        if sections and (silent or sections[-1][0] == node.definition.stateful):
+        critical = node.definition.stateful and node.definition.locked
+        if sections and (silent or sections[-1][0] == critical):
             sections[-1][1].append(node)
         else:
-            sections.append((node.definition.stateful, [node]))
+            sections.append((critical, [node]))
     return sections
 
 

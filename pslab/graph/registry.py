@@ -45,6 +45,7 @@ class OpDef:
             of no other. 0 leaves it to the static shapes.
         view: the output may share memory with an input.
         stateful: reads or writes the task's state; runs under its monitor and is never merged with another op.
+        locked: False of a stateful op that runs outside the monitor, on purpose.
         signals: a stateful op after which a waiting op may be able to finish.
         blocking: a stateful op whose kernel may return `NOT_YET`.
         host_only: runs on the CPU even where the task has a GPU.
@@ -62,6 +63,7 @@ class OpDef:
     aligned: int = 0
     view: bool = False
     stateful: bool = False
+    locked: bool = True
     signals: bool = False
     blocking: bool = False
     host_only: bool = False
@@ -79,14 +81,18 @@ MODULES = (
     "pslab.data.parse_example",
     "pslab.data.reader_ops",
     "pslab.data.string_ops",
+    "pslab.optim.hogwild",
     "pslab.optim.ops",
     "pslab.queues.ops",
     "pslab.sessions.roster",
     "pslab.summary.ops",
     "pslab.sync.claim_ops",
+    "pslab.sync.ledger_ops",
     "pslab.sync.mailbox_ops",
     "pslab.sync.ops",
+    "pslab.sync.pacing_ops",
     "pslab.sync.tick",
+    "pslab.train.arrival_ops",
     "pslab.train.divergence",
     "pslab.train.pipeline",
     "pslab.train.staleness",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -18,12 +19,13 @@ from pslab.lab.memory import MemoryEstimate, Room, check_training, chunk_that_fi
 from pslab.lab.recipe import Recipe
 from pslab.lab.status import LabStatus
 from pslab.lab.tables import metrics_table
+from pslab.train.collective import replication_of
 from pslab.train.job import CHIEF, CLIENT, Job
 from pslab.train.model import Build, Model
 from pslab.train.model_session import CHUNK
 from pslab.train.plans import evaluation_step, mode_plan, prediction_step, sketch
 from pslab.train.reading import Reading
-from pslab.train.strategy import Strategy, Update
+from pslab.train.strategy import Strategy
 from pslab.train.trainer import Trainer
 from pslab.train.trainer_status import TrainerStatus
 
@@ -132,6 +134,7 @@ class Lab:
         source: str | Build = "mlp",
         *,
         hidden: Sequence[int] = (128,),
+        stages: int = 1,
         optimizer: str | Callable[[], Any] = "sgd",
         learning_rate: float = 0.1,
         seed: int = 0,
@@ -141,6 +144,7 @@ class Lab:
         Args:
             source: ``"mlp"``, ``"logistic"``, or a function ``(x, y) -> (loss, {"accuracy": tensor, …})``.
             hidden: widths of the MLP's hidden layers.
+            stages: over how many workers a pipeline spreads the MLP's layers.
             optimizer: ``"sgd"``, ``"momentum"``, ``"adagrad"``, ``"rmsprop"``, ``"adam"``, or a function that makes an optimizer.
             learning_rate: for an optimizer given by name.
             seed: seed of the initial parameters.
@@ -148,30 +152,42 @@ class Lab:
         Raises:
             UsageError: the model cannot be built or trained on the data; the one before stays.
         """
-        recipe = Recipe(source, tuple(hidden), optimizer, learning_rate, seed)
+        recipe = Recipe(source, tuple(hidden), stages, optimizer, learning_rate, seed)
         with self._lock:
             model = recipe.model(self._the_dataset())
             self._leave()
             self._recipe, self._model = recipe, model
         return model
 
-    def mode(self, strategy: Strategy | None = None, *, replication: str | None = None, update: Update | None = None) -> Strategy:
+    def mode(self, strategy: Strategy | None = None, **fields: Any) -> Strategy:
         """Choose how the replicas work together; also while they train, from the next step on. What is not given stays.
+
+        Args:
+            strategy: all of it; or
+            fields: those of `Strategy` to be changed: ``replication``, ``update``, ``commit_every``, ``commit``, … An update rule that can be had
+                in one replication only brings that along.
 
         Raises:
             UsageError: there is no such mode, or it does not fit the cluster; the one before stays.
         """
+        known = [f.name for f in dataclasses.fields(Strategy)]
+        if unknown := [name for name in fields if name not in known]:
+            raise UsageError(f"a mode has no {unknown[0]!r}", f"it has {', '.join(known)}")
+        if only := replication_of(fields.get("update")):
+            fields.setdefault("replication", only)
         with self._lock:
-            wanted = strategy or Strategy(
-                self._strategy.replication if replication is None else replication,  # type: ignore[arg-type]
-                self._strategy.update if update is None else update,
-            )
+            wanted = dataclasses.replace(strategy or self._strategy, **fields)
             if self.cluster.running:
                 wanted.check(self.cluster.workers)
             if self._trainer is not None:
                 self._trainer.set_strategy(wanted)
             self._strategy = wanted
         return wanted
+
+    @property
+    def strategy(self) -> Strategy:
+        """The mode in force."""
+        return self._strategy
 
     # Training
 

@@ -16,12 +16,12 @@ from pslab.errors import AbortedError, DeadlineExceededError, NotFoundError, Usa
 from pslab.lab.completion import pslab_matcher
 from pslab.lab.display import Shown, show_cluster, show_figures, show_predictions, show_status
 from pslab.lab.lab import Lab
+from pslab.lab.mode_words import mode_fields
 from pslab.lab.parser import parse
 from pslab.lab.programs import run_words
 from pslab.lab.progress import ProgressLine
 from pslab.lab.status import LabStatus
 from pslab.train.models import NAMES
-from pslab.train.strategy import Async, Sync
 
 NAME = "lab"
 """The variable that a notebook finds its lab under."""
@@ -105,14 +105,18 @@ class PslabMagics(Magics):
                 raise UsageError(
                     f"{options.source!r} is a {type(source).__name__}, not a function", "a model is a function (x, y) -> (loss, metrics)"
                 )
-        model = self.lab.model(source, hidden=options.hidden, optimizer=options.optimizer, learning_rate=options.lr, seed=options.seed)
+        wanted = {
+            "hidden": options.hidden,
+            "stages": options.stages,
+            "optimizer": options.optimizer,
+            "learning_rate": options.lr,
+            "seed": options.seed,
+        }
+        model = self.lab.model(source, **wanted)
         return Shown(f"model {model.name}, {model.optimizer} with learning rate {model.learning_rate:g}")
 
     def _mode(self, options: argparse.Namespace) -> Shown:
-        if options.backup is not None and options.update != "sync":
-            raise UsageError("--backup is said together with --update sync", f"%pslab mode --update sync --backup {options.backup}")
-        update = {"sync": Sync(options.backup or 0), "async": Async(), None: None}[options.update]
-        return Shown(f"mode: {self.lab.mode(replication=options.replication, update=update)}")
+        return Shown(f"mode: {self.lab.mode(**mode_fields(options, self.lab.strategy))}")
 
     def _train(self, options: argparse.Namespace) -> Shown:
         status = self.lab.train(options.steps)

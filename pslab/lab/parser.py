@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import argparse
 import difflib
-import math
 import shlex
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from pslab.errors import UsageError
+from pslab.lab.mode_words import add_mode
+from pslab.lab.numbers import count, natural, positive
 from pslab.train.model import OPTIMIZERS
 from pslab.train.reading import Reading
-from pslab.train.strategy import Replication
 
 
 class _HelpAsked(Exception):
@@ -66,43 +66,6 @@ def _formatter(prog: str) -> argparse.HelpFormatter:
     return argparse.HelpFormatter(prog, max_help_position=32, width=110)
 
 
-def count(text: str) -> int:
-    """A whole number from 1 on."""
-    return _whole(text, 1)
-
-
-def natural(text: str) -> int:
-    """A whole number from 0 on."""
-    return _whole(text, 0)
-
-
-def positive(text: str) -> float:
-    """A finite number greater than 0."""
-    try:
-        number = float(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"must be a number, found {text!r}") from None
-    if not 0 < number < math.inf:
-        raise argparse.ArgumentTypeError(f"must be a number greater than 0, found {text}")
-    return number
-
-
-LARGEST = 2**31 - 1
-"""The largest whole number that a line may hold."""
-
-
-def _whole(text: str, least: int) -> int:
-    try:
-        number = int(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"must be a whole number, found {text!r}") from None
-    if number < least:
-        raise argparse.ArgumentTypeError(f"must be {least} or more, found {number}")
-    if number > LARGEST:
-        raise argparse.ArgumentTypeError(f"must be {LARGEST} or less, found {number}")
-    return number
-
-
 def build_parser() -> Parser:
     """The parser of all verbs."""
     parser = Parser(prog="%pslab", description="Distributed training, to be watched: a cluster, a model, a mode, and what they do.")
@@ -118,13 +81,11 @@ def build_parser() -> Parser:
     model = verbs.add_parser("model", help="choose the model: mlp, logistic, or a function of yours")
     model.add_argument("source", metavar="NAME", help="mlp, logistic, or the name of a function (x, y) -> (loss, metrics)")
     model.add_argument("--hidden", type=count, metavar="N", nargs="+", default=[128], help="widths of the MLP's hidden layers (128)")
+    model.add_argument("--stages", type=count, metavar="N", default=1, help="over how many workers a pipeline spreads the MLP's layers (1)")
     model.add_argument("--optimizer", choices=OPTIMIZERS, default="sgd", help="(sgd)")
     model.add_argument("--lr", type=positive, metavar="F", default=0.1, help="learning rate (0.1)")
     model.add_argument("--seed", type=natural, metavar="N", default=0, help="seed of the initial parameters (0)")
-    mode = verbs.add_parser("mode", help="choose how the replicas work together; also while they train")
-    mode.add_argument("--replication", choices=[str(r) for r in Replication], help="who builds the graph: each worker, or one client")
-    mode.add_argument("--update", choices=["sync", "async"], help="when gradients are applied")
-    mode.add_argument("--backup", type=natural, metavar="N", help="sync: how many of the slowest workers to do without (0)")
+    add_mode(verbs.add_parser("mode", help="choose how the replicas work together; also while they train"))
     train = verbs.add_parser("train", help="make updates, in the background")
     train.add_argument("--steps", type=count, metavar="N", default=500, help="how many (500)")
     train.add_argument("--wait", action="store_true", help="come back when they are made")

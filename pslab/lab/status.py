@@ -43,7 +43,7 @@ class LabStatus:
         loss: mean loss of the last steps; NaN before the first.
         metrics: mean metrics of the last steps.
         steps_per_s: worker steps per second over the last steps.
-        dropped: gradients in flight that changes of mode dropped.
+        dropped: contributions that were in no update: they came too late, or were in flight at a change of mode.
         dataset: name of the data.
         model: name of the model.
     """

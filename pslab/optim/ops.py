@@ -36,16 +36,25 @@ def apply_update(rule: AnyRule, variable: Variable, slots: Sequence[Variable], g
     Raises:
         ShapeError: the gradient or a hyper-parameter has another dtype or shape.
     """
-    attrs = {
+    with variable.graph.colocate_with(variable.op):
+        inputs = update_inputs(rule, gradient)
+        return apply(f"Apply{type(rule).__name__}", inputs, name, **update_attrs(rule, variable, slots))  # type: ignore[no-any-return]
+
+
+def update_inputs(rule: AnyRule, gradient: Tensor) -> list[Tensor]:
+    """The inputs of a rule's op: the gradient, and the hyper-parameters that may change from step to step."""
+    return [gradient, *(convert_to_tensor(getattr(rule, field), like=gradient) for field in tensor_fields(type(rule)))]
+
+
+def update_attrs(rule: AnyRule, variable: Variable, slots: Sequence[Variable]) -> dict[str, Any]:
+    """The attributes of a rule's op: what it updates, and the hyper-parameters that stay as they are."""
+    return {
         "variable": variable.op.name,
         "slots": tuple(s.op.name for s in slots),
         "dtype": variable.dtype.name,
         "shape": variable.shape.dims,
         **{field: getattr(rule, field) for field in _static_fields(type(rule))},
     }
-    with variable.graph.colocate_with(variable.op):
-        hyper = [convert_to_tensor(getattr(rule, field), like=gradient) for field in tensor_fields(type(rule))]
-        return apply(f"Apply{type(rule).__name__}", [gradient, *hyper], name, **attrs)  # type: ignore[no-any-return]
 
 
 _STATIC = ("use_nesterov", "centered", "initial_accumulator_value")
@@ -60,7 +69,8 @@ def _static_fields(rule: type[AnyRule]) -> tuple[str, ...]:
     return tuple(field for field in rule._fields if field in _STATIC)
 
 
-def _infer(op: Operation) -> infer.Inferred:
+def infer_update(op: Operation) -> infer.Inferred:
+    """The shape rule of a rule's op: it gives the variable's new value."""
     dtype, shape = as_dtype(op.attrs["dtype"]), TensorShape(op.attrs["shape"])
     variable = op.attrs["variable"]
     gradient, *hyper = op.inputs
@@ -91,21 +101,15 @@ def _kernel(rule: Callable[..., AnyRule]) -> Callable[..., Any]:
     return take_step
 
 
-def _register(rule: type[AnyRule], flops_per_element: int) -> None:
+RULES: dict[type[AnyRule], int] = {GradientDescent: 2, Momentum: 4, Adagrad: 6, Adadelta: 12, Ftrl: 16, RMSProp: 10, Adam: 12}
+"""The rules that ops apply, and how many operations each takes per element."""
+
+for _rule, _flops in RULES.items():
     register(
-        f"Apply{rule.__name__}",
-        infer=_infer,
-        kernel=_kernel(rule),
-        flops=lambda op: flops_per_element * infer.elements(op),
+        f"Apply{_rule.__name__}",
+        infer=infer_update,
+        kernel=_kernel(_rule),
+        flops=infer.per_element(_flops),
         stateful=True,
         signals=True,
     )
-
-
-_register(GradientDescent, 2)
-_register(Momentum, 4)
-_register(Adagrad, 6)
-_register(Adadelta, 12)
-_register(Ftrl, 16)
-_register(RMSProp, 10)
-_register(Adam, 12)

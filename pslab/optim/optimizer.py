@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from pslab.errors import GraphError
@@ -19,6 +19,7 @@ from pslab.optim.hyper_parameters import HyperParameters, beside
 from pslab.optim.ops import AnyRule, apply_update
 
 Gradients = list[tuple[Tensor | None, Variable]]
+ApplyUpdate = Callable[[AnyRule, Variable, Sequence[Variable], Tensor, str], Tensor]
 
 
 class Optimizer:
@@ -132,8 +133,12 @@ class Optimizer:
             graph.add_to_collection(GraphKeys.TRAIN_OP, train_op)
         return train_op
 
-    def update(self, grads_and_vars: Iterable[tuple[Tensor, Variable]]) -> list[Tensor]:
+    def update(self, grads_and_vars: Iterable[tuple[Tensor, Variable]], apply: ApplyUpdate = apply_update) -> list[Tensor]:
         """The ops of `apply_gradients`, one by one: an update of each variable by its gradient, whose output is the variable's new value.
+
+        Args:
+            grads_and_vars: pairs of gradients and variables.
+            apply: makes the op of an update.
 
         Raises:
             GraphError: a variable comes twice.
@@ -148,7 +153,7 @@ class Optimizer:
         for gradient, variable in pairs:
             rule = hyper.beside(variable)
             short = f"update_{variable.op.name}/Apply{type(rule).__name__}"
-            updates.append(apply_update(rule, variable, slots[variable], convert_to_tensor(gradient, like=variable.value()), short))
+            updates.append(apply(rule, variable, slots[variable], convert_to_tensor(gradient, like=variable.value()), short))
         return updates
 
     # Slots

@@ -40,6 +40,10 @@ class Task:
             self._resources[key] = factory()
         return cast(T, self._resources[key])
 
+    def resources(self, prefix: str) -> list[Any]:
+        """The resources whose keys begin with ``prefix``. Call it under the monitor."""
+        return [resource for key, resource in self._resources.items() if key.startswith(prefix)]
+
     def drop_resources(self, prefix: str) -> list[Any]:
         """Forget the resources whose keys begin with ``prefix``, and return them. Ops that wait for one of them make it anew."""
         with self.monitor:

@@ -67,7 +67,15 @@ class Accumulator:
         return True
 
     def take_grad(self, num_required: int) -> Any:
-        """The mean of all pending gradients, or `NOT_YET` while there are fewer than ``num_required``.
+        """The mean of all pending gradients, or `NOT_YET` while there are fewer than ``num_required``. See `take_sum`."""
+        count = len(self._gradients)
+        total = self.take_sum(num_required)
+        if total is not NOT_YET and count > 1:
+            total /= count
+        return total
+
+    def take_sum(self, num_required: int) -> Any:
+        """The sum of all pending gradients, or `NOT_YET` while there are fewer than ``num_required``.
 
         When taken, none is pending any more and the global step is one more, so that a gradient still on its way is stale.
 
@@ -75,18 +83,16 @@ class Accumulator:
             InvalidArgumentError: ``num_required`` is less than 1.
         """
         if num_required < 1:
-            raise InvalidArgumentError(f"a mean needs at least 1 gradient, not {num_required}")
+            raise InvalidArgumentError(f"expected to wait for at least 1 gradient, not {num_required}")
         if len(self._gradients) < num_required:
             return NOT_YET
         (_, first), *others = sorted(self._gradients, key=lambda entry: entry[0])  # stable: the order of arrival within a worker
-        mean = first.copy()
+        total = first.copy()
         for _, gradient in others:
-            mean += gradient
-        if others:
-            mean /= len(self._gradients)
+            total += gradient
         self._gradients = []
         self.global_step += 1
-        return mean
+        return total
 
     def set_global_step(self, step: int) -> None:
         """Go to global step ``step``, which may be an earlier one: a checkpoint was restored. Pending gradients stay."""

@@ -1,7 +1,7 @@
-"""The stateful ops of synchronous training: gradient accumulators and token queues, as resources of the task that an op is placed on.
+"""The stateful ops of gathering gradients: accumulators, as resources of the task that an op is placed on.
 
-All ops of one accumulator or queue must be on one task: build them under ``graph.colocate_with(variable.op)``. A resource is made by the first op
-that touches it. `Task.drop_resources` with `ACCUMULATORS` or `QUEUES`, and the beginning of a name if wanted, forgets them and returns them.
+All ops of one accumulator must be on one task: build them under ``graph.colocate_with(variable.op)``. A resource is made by the first op
+that touches it. `Task.drop_resources` with `ACCUMULATORS`, and the beginning of a name if wanted, forgets them and returns them.
 """
 
 from __future__ import annotations
@@ -14,17 +14,16 @@ from pslab.graph.build import apply, apply_op, convert_to_tensor
 from pslab.graph.dtypes import DType, as_dtype, int64
 from pslab.graph.operation import Operation
 from pslab.graph.ops import infer
-from pslab.graph.registry import NOT_YET, register
-from pslab.graph.shape import TensorShape, scalar
+from pslab.graph.registry import register
+from pslab.graph.shape import TensorShape
 from pslab.graph.tensor import Tensor
 from pslab.sync.accumulator import Accumulator
-from pslab.sync.queue import TokenQueue
 
 ACCUMULATORS = "sync/accumulator/"
 """Beginning of the resource key of every accumulator; its name follows."""
 
-QUEUES = "sync/queue/"
-"""Beginning of the resource key of every token queue; its name follows."""
+NEVER_STALE = 2**62
+"""The step to hand a gradient in with that is to be accepted, however old it is."""
 
 
 def accumulator_apply_gradient(accumulator: str, gradient: Any, local_step: Any, worker: int, name: str | None = None) -> Operation:
@@ -44,21 +43,24 @@ def accumulator_apply_gradient(accumulator: str, gradient: Any, local_step: Any,
     return apply_op("AccumulatorApplyGradient", inputs, name, accumulator=accumulator, worker=worker)
 
 
-def accumulator_take_gradient(accumulator: str, num_required: int, dtype: DType | Any, shape: Any, name: str | None = None) -> Tensor:
-    """An op that waits for gradients and gives their mean; the accumulator's global step grows by one (TensorFlow's ``take_grad``).
+def accumulator_take_gradient(
+    accumulator: str, num_required: int, dtype: DType | Any, shape: Any, name: str | None = None, *, aggregation: str = "mean"
+) -> Tensor:
+    """An op that waits for gradients and gives their mean, or sum; the accumulator's global step grows by one (TensorFlow's ``take_grad``).
 
     Args:
         accumulator: name of the accumulator.
-        num_required: how many gradients to wait for, at least 1. If more are there, the mean is of all.
+        num_required: how many gradients to wait for, at least 1. If more are there, all are taken.
         dtype: element type of the gradients.
         shape: static shape of the gradients.
         name: name of the op.
+        aggregation: ``"mean"`` or ``"sum"``.
 
     Raises:
         ShapeError: ``num_required`` is less than 1.
     """
     attrs = {"accumulator": accumulator, "num_required": num_required, "dtype": as_dtype(dtype).name, "shape": TensorShape(shape).dims}
-    return apply("AccumulatorTakeGradient", [], name, **attrs)  # type: ignore[no-any-return]
+    return apply("AccumulatorTakeGradient", [], name, **attrs, aggregation=str(aggregation))  # type: ignore[no-any-return]
 
 
 def accumulator_set_global_step(accumulator: str, global_step: Any, name: str | None = None) -> Operation:
@@ -69,16 +71,6 @@ def accumulator_set_global_step(accumulator: str, global_step: Any, name: str | 
 def accumulator_stats(accumulator: str, name: str | None = None) -> Tensor:
     """An int64 vector of the fields of `pslab.sync.accumulator.AccumulatorStats`: applied, dropped, pending."""
     return apply("AccumulatorStats", [], name, accumulator=accumulator)  # type: ignore[no-any-return]
-
-
-def token_enqueue(queue: str, token: Any, count: int = 1, name: str | None = None) -> Operation:
-    """An op that puts ``token``, an int64 scalar, into a queue ``count`` times."""
-    return apply_op("TokenEnqueue", [_step(token)], name, queue=queue, count=count)
-
-
-def token_dequeue(queue: str, name: str | None = None) -> Tensor:
-    """An op that waits for a token and takes it; int64 scalar."""
-    return apply("TokenDequeue", [], name, queue=queue)  # type: ignore[no-any-return]
 
 
 def _step(value: Any) -> Tensor:
@@ -99,7 +91,7 @@ def _infer_apply(op: Operation) -> infer.Inferred:
 
 def _infer_take(op: Operation) -> infer.Inferred:
     if op.attrs["num_required"] < 1:
-        raise ShapeError(f"a mean needs at least 1 gradient, not {op.attrs['num_required']}")
+        raise ShapeError(f"expected to wait for at least 1 gradient, not {op.attrs['num_required']}")
     return [(as_dtype(op.attrs["dtype"]), TensorShape(op.attrs["shape"]))]
 
 
@@ -120,16 +112,13 @@ def _accumulator(state: Any, name: str) -> Accumulator:
     return state.resource(ACCUMULATORS + name, Accumulator)  # type: ignore[no-any-return]
 
 
-def _queue(state: Any, name: str) -> TokenQueue:
-    return state.resource(QUEUES + name, TokenQueue)  # type: ignore[no-any-return]
-
-
 def _apply_gradient(state: Any, name: str, xp: Any, gradient: Any, local_step: Any, *, accumulator: str, worker: int) -> None:
     _accumulator(state, accumulator).apply_grad(worker, int(local_step), gradient)
 
 
-def _take_gradient(state: Any, name: str, xp: Any, *, accumulator: str, num_required: int, dtype: str, shape: Any) -> Any:
-    return _accumulator(state, accumulator).take_grad(num_required)
+def _take_gradient(state: Any, name: str, xp: Any, *, accumulator: str, num_required: int, dtype: str, shape: Any, aggregation: str) -> Any:
+    gathered = _accumulator(state, accumulator)
+    return gathered.take_sum(num_required) if aggregation == "sum" else gathered.take_grad(num_required)
 
 
 def _set_global_step(state: Any, name: str, xp: Any, step: Any, *, accumulator: str) -> None:
@@ -140,15 +129,6 @@ def _stats(state: Any, name: str, xp: Any, *, accumulator: str) -> Any:
     return xp.asarray(_accumulator(state, accumulator).stats(), dtype="int64")
 
 
-def _enqueue(state: Any, name: str, xp: Any, token: Any, *, queue: str, count: int) -> None:
-    _queue(state, queue).enqueue_many(int(token), count)
-
-
-def _dequeue(state: Any, name: str, xp: Any, *, queue: str) -> Any:
-    token = _queue(state, queue).dequeue()
-    return token if token is NOT_YET else xp.asarray(token, dtype="int64")
-
-
 def _register(type: str, shape_rule: Callable[[Operation], infer.Inferred], kernel: Callable[..., Any], **fields: Any) -> None:
     register(type, infer=shape_rule, kernel=kernel, stateful=True, **fields)
 
@@ -157,5 +137,3 @@ _register("AccumulatorApplyGradient", _infer_apply, _apply_gradient, signals=Tru
 _register("AccumulatorTakeGradient", _infer_take, _take_gradient, blocking=True)
 _register("AccumulatorSetGlobalStep", _infer_step, _set_global_step, signals=True, host_only=True)
 _register("AccumulatorStats", lambda op: [(int64, TensorShape([3]))], _stats, host_only=True)
-_register("TokenEnqueue", _infer_step, _enqueue, signals=True, host_only=True)
-_register("TokenDequeue", lambda op: [(int64, scalar())], _dequeue, blocking=True, host_only=True)

@@ -33,6 +33,7 @@ def step_dtype(metrics: Sequence[str] = ()) -> np.dtype[np.void]:
     bytes_pushed            int64     sent by the worker, headers included
     bytes_pulled            int64     received by the worker, headers included
     bytes_fed               int64     came as feeds, and counted in neither of the two above
+    torn                    int32     parameters that an update ran into while they were read, without a lock
     observed                bool      the step did extra work to be looked at; its costs are not those of training
     ======================  ========  =====================================================================================================
 
@@ -59,6 +60,7 @@ def step_dtype(metrics: Sequence[str] = ()) -> np.dtype[np.void]:
         ("bytes_pushed", "i8"),
         ("bytes_pulled", "i8"),
         ("bytes_fed", "i8"),
+        ("torn", "i4"),
         ("observed", "?"),
     ]
     return np.dtype(fields)

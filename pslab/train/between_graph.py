@@ -8,22 +8,21 @@ from dataclasses import dataclass
 from pslab.graph.dtypes import int64
 from pslab.graph.graph import Graph
 from pslab.graph.operation import Operation
+from pslab.graph.ops.math import add_n
 from pslab.graph.ops.sources import identity, placeholder
 from pslab.graph.tensor import Tensor
 from pslab.graph.variables import Variable
 from pslab.sync.claim_ops import claim, paused_time, try_claim
-from pslab.sync.ops import (
-    accumulator_apply_gradient,
-    accumulator_set_global_step,
-    accumulator_take_gradient,
-    token_dequeue,
-    token_enqueue,
-)
+from pslab.sync.ops import NEVER_STALE, accumulator_apply_gradient, accumulator_set_global_step, accumulator_take_gradient
+from pslab.sync.pacing_ops import step_after
+from pslab.train.applying import apply_at_once, note_read, own_arrays, pace_of
+from pslab.train.committing import WorkerSide, outer_optimizer, outer_slots, worker_side
 from pslab.train.divergence import squared_distances
+from pslab.train.epoch_names import resources_of
 from pslab.train.job import Job
 from pslab.train.replica import PS_0, Replica, build_replica
 from pslab.train.staleness import staleness
-from pslab.train.strategy import Sync
+from pslab.train.updates import KAsync, Sync
 
 
 @dataclass(frozen=True)
@@ -35,11 +34,17 @@ class ReplicaGraph:
         read_step: placeholder of the global step at which the parameters were read.
         staleness: updates that others made in between.
         next_step: the global step of ``next_parameters``.
-        next_parameters: the parameters after the update.
+        next_parameters: the parameters after a commit.
         paused_ns: for how long, in all, updates stood still on purpose.
         distances: squared distances of the replica's parameters from those on the ps, just before the update.
-        pushes: further ops of a step, which hand gradients in.
+        further: further ops of a commit.
+        torn: how many of ``next_parameters`` an update ran into while they were read; None where that cannot be.
+        local: the parameters after a step that commits nothing; none where those stay as they are.
+        local_ops: further ops of such a step.
+        arrived: the parameters with which the replica comes to a commit.
+        prepare: ops that one worker runs before the others begin.
         pull: what a replica reads before its first step: the global step, the time paused, the parameters.
+        pull_ops: further ops to be run then.
         granted: whether the next update is claimed already; None where the replica makes no updates itself.
         claim: waits until the next update is claimed; None likewise.
     """
@@ -51,8 +56,14 @@ class ReplicaGraph:
     next_parameters: Sequence[Tensor]
     paused_ns: Tensor
     distances: Sequence[Tensor]
-    pushes: Sequence[Operation]
+    further: Sequence[Operation]
+    torn: Tensor | None
+    local: Sequence[Tensor]
+    local_ops: Sequence[Operation]
+    arrived: Sequence[Tensor]
+    prepare: Sequence[Operation]
     pull: Sequence[Tensor]
+    pull_ops: Sequence[Operation]
     granted: Tensor | None
     claim: Tensor | None
 
@@ -62,47 +73,84 @@ class ReplicaGraph:
         return [*self.replica.tower.source.feeds, self.read_step, *self.replica.reads]
 
 
-def async_replica(job: Job, worker: int) -> ReplicaGraph:
-    """A worker's graph where its gradient is applied as it comes, in the same message that brings it."""
+def worker_graph(job: Job, worker: int) -> ReplicaGraph:
+    """A worker's graph in the job's mode."""
+    return gathered_replica(job, worker) if job.strategy.gathered else immediate_replica(job, worker)
+
+
+def immediate_replica(job: Job, worker: int) -> ReplicaGraph:
+    """A worker's graph where what it commits is applied as it comes, in the same message that brings it."""
     arrival = _arrive(job, worker)
-    replica, stale, before = arrival.replica, arrival.staleness, arrival.before
+    replica, side = arrival.replica, arrival.side
     with replica.on_worker():
-        updates = replica.optimizer.update(zip(replica.gradients, replica.variables, strict=True))
-        for update, old, variable in zip(updates, before, replica.variables, strict=True):
-            update.op.add_control_input(old.op)
-            if variable.device == replica.global_step.device:
-                update.op.add_control_input(stale.op)
-        next_step = replica.count_after([stale.op, *(u.op for u in updates if u.device == replica.global_step.device)])
-        with replica.graph.device(PS_0), replica.graph.control_dependencies([next_step]):
+        optimizer = outer_optimizer(job, replica)
+        differences = arrival.differences()
+        applied = apply_at_once(job, replica, worker, optimizer, differences, arrival.before)
+        next_step = replica.count_after(applied.counted)
+        pace = pace_of(job)
+        go, read = (next_step.op, applied.read()) if pace is None else applied.read_in_pace(pace, next_step.op)
+        with replica.graph.device(PS_0), replica.graph.control_dependencies([go]):
             granted, paused = try_claim(job.epoch_id), paused_time()
-        pull, waiting = _pull(replica), _claim(replica, job.epoch_id)
-    return ReplicaGraph(replica, arrival.read_step, stale, next_step, updates, paused, arrival.distances, (), pull, granted, waiting)
+        next_parameters, settling = side.settle(read.parameters, differences)
+        torn = add_n(read.torn) if read.torn else None
+        with replica.graph.device(PS_0):
+            waiting = claim(job.epoch_id)
+        prepare = [*outer_slots(job, optimizer), *own_arrays(job, replica)]
+        noted = note_read(job, replica, worker)
+    return arrival.graph(
+        staleness=applied.staleness,
+        next_step=next_step,
+        next_parameters=next_parameters,
+        paused_ns=paused,
+        further=[*settling, *read.noted],
+        torn=torn,
+        prepare=prepare,
+        noted=noted,
+        granted=granted,
+        claim=waiting,
+    )
 
 
-def sync_replica(job: Job, worker: int) -> ReplicaGraph:
-    """A worker's graph where its gradient is gathered with the others', and the chief's token lets it read the result."""
+def gathered_replica(job: Job, worker: int) -> ReplicaGraph:
+    """A worker's graph where what it commits is gathered with the others', and it goes on after the chief's update."""
     arrival = _arrive(job, worker)
-    replica, stale, before = arrival.replica, arrival.staleness, arrival.before
+    replica, side = arrival.replica, arrival.side
     with replica.on_worker():
-        handed_in: list[Operation] = []
-        for gradient, variable, old in zip(replica.gradients, replica.variables, before, strict=True):
+        sent_step = identity(arrival.read_step)  # as one more tensor that travels with the contributions
+        stale = staleness(replica.global_step, sent_step)
+        always = isinstance(job.strategy.update, KAsync)
+        differences = arrival.differences()
+        handed_in = []
+        for difference, variable, old in zip(differences, replica.variables, arrival.before, strict=True):
             with replica.graph.colocate_with(variable.op):
-                op = accumulator_apply_gradient(_accumulator(job, variable), gradient, arrival.sent_step, worker)
+                op = accumulator_apply_gradient(accumulator_of(job, variable), difference, NEVER_STALE if always else sent_step, worker)
             op.add_control_input(old.op)
             handed_in.append(op)
         mine = [stale.op, *(op for op in handed_in if op.device == replica.global_step.device)]
         with replica.graph.device(PS_0), replica.graph.control_dependencies(mine):
-            token = token_dequeue(_tokens(job, worker))
-            with replica.graph.control_dependencies([token]):
-                paused = paused_time()
-        after = _read_after(replica.variables, [token.op])
-        pull = _pull(replica)
-    return ReplicaGraph(replica, arrival.read_step, stale, token, after, paused, arrival.distances, handed_in, pull, None, None)
+            late = replica.global_step.read_value() if always else sent_step
+            update = step_after(replica.global_step, late)
+        next_step, *pulled = _read_after([replica.global_step, *replica.variables], [update.op])
+        with replica.graph.device(PS_0), replica.graph.control_dependencies([update]):
+            paused = paused_time()
+        next_parameters, settling = side.settle(pulled, differences)
+    return arrival.graph(
+        staleness=stale,
+        next_step=next_step,
+        next_parameters=next_parameters,
+        paused_ns=paused,
+        further=[*handed_in, *settling],
+        torn=None,
+        prepare=(),
+        noted=(),
+        granted=None,
+        claim=None,
+    )
 
 
 @dataclass(frozen=True)
 class ChiefGraph:
-    """The graph of the chief's loop, which makes the updates of synchronous training.
+    """The graph of the chief's loop, which makes the updates of what is gathered.
 
     Attributes:
         graph: the graph.
@@ -120,73 +168,101 @@ class ChiefGraph:
 
 
 def chief(job: Job) -> ChiefGraph:
-    """The chief's graph: take the mean of the gradients, apply it, count the step, hand out tokens."""
-    assert isinstance(job.strategy.update, Sync)
+    """The chief's graph: take what has come, together; apply it; count the step."""
+    update = job.strategy.update
+    assert isinstance(update, Sync | KAsync)
     replica = build_replica(job, 0)
-    required = job.workers - job.strategy.update.backup
+    required = job.workers - update.backup if isinstance(update, Sync) else update.k
     with replica.on_worker():
-        begin, means = [], []
+        begin, taken = [], []
         for variable in replica.variables:
-            name = _accumulator(job, variable)
+            name = accumulator_of(job, variable)
             with replica.graph.colocate_with(variable.op):
                 begin.append(accumulator_set_global_step(name, replica.global_step.value()))
-                means.append(accumulator_take_gradient(name, required, variable.dtype, variable.shape))
-        updates = replica.optimizer.update(zip(means, replica.variables, strict=True))
+                taken.append(accumulator_take_gradient(name, required, variable.dtype, variable.shape, update.aggregation))
+        optimizer = outer_optimizer(job, replica)
+        updates = optimizer.update(zip(taken, replica.variables, strict=True))
         next_step = replica.count_after([u.op for u in updates])
+        with replica.graph.device(PS_0), replica.graph.control_dependencies([next_step]):
+            granted = try_claim(job.epoch_id)
         with replica.graph.device(PS_0):
-            tokens = [token_enqueue(_tokens(job, worker), next_step) for worker in range(job.workers)]
-            with replica.graph.control_dependencies(tokens):
-                granted = try_claim(job.epoch_id)
-        waiting = _claim(replica, job.epoch_id)
-    return ChiefGraph(replica.graph, begin, next_step, granted, waiting)
+            waiting = claim(job.epoch_id)
+    return ChiefGraph(replica.graph, [*begin, *outer_slots(job, optimizer)], next_step, granted, waiting)
 
 
-def resources_of(epoch_id: str) -> str:
-    """How the names of an epoch's accumulators and queues begin."""
-    return f"epoch_{epoch_id}/"
-
-
-def _accumulator(job: Job, variable: Variable) -> str:
+def accumulator_of(job: Job, variable: Variable) -> str:
+    """Name of the accumulator of a variable's contributions."""
     return f"{resources_of(job.epoch_id)}{variable.op.name}"
-
-
-def _tokens(job: Job, worker: int) -> str:
-    return f"{resources_of(job.epoch_id)}tokens_of_worker_{worker}"
 
 
 @dataclass(frozen=True)
 class _Arrival:
-    """A replica whose gradients have come to the ps, and what can be known there before anything is done with them."""
+    """A replica that comes to a commit, and what can be known before anything is done with what it brings."""
 
     replica: Replica
+    side: WorkerSide
     read_step: Tensor
-    sent_step: Tensor
-    staleness: Tensor
     before: Sequence[Tensor]
     distances: Sequence[Tensor]
+
+    def differences(self) -> list[Tensor]:
+        """What the ps take as gradients."""
+        found = []
+        for contribution, variable in zip(self.side.contributions, self.replica.variables, strict=True):
+            with self.replica.graph.colocate_with(variable.op):
+                found.append(self.side.difference(contribution, variable))
+        return found
+
+    def graph(
+        self,
+        *,
+        staleness: Tensor,
+        next_step: Tensor,
+        next_parameters: Sequence[Tensor],
+        paused_ns: Tensor,
+        further: Sequence[Operation],
+        torn: Tensor | None,
+        prepare: Sequence[Operation],
+        noted: Sequence[Operation],
+        granted: Tensor | None,
+        claim: Tensor | None,
+    ) -> ReplicaGraph:
+        """The worker's graph."""
+        with self.replica.on_worker():
+            first, beginning = self.side.begin(self.replica.reads)
+            with self.replica.graph.device(PS_0):
+                pull = [self.replica.global_step.value(), paused_time(), *first]
+        return ReplicaGraph(
+            self.replica,
+            self.read_step,
+            staleness,
+            next_step,
+            next_parameters,
+            paused_ns,
+            self.distances,
+            further,
+            torn,
+            self.side.local,
+            self.side.local_ops,
+            self.side.arrived,
+            prepare,
+            pull,
+            [*beginning, *noted],
+            granted,
+            claim,
+        )
 
 
 def _arrive(job: Job, worker: int) -> _Arrival:
     replica = build_replica(job, worker)
     with replica.on_worker():
+        side = worker_side(job, replica)
         read_step = placeholder(int64, [], name="read_step")
-        sent_step = identity(read_step)  # as one more tensor that travels with the gradients
-        stale = staleness(replica.global_step, sent_step)
-        before = _read_after(replica.variables, [g.op for g in replica.gradients])
-        distances = squared_distances(replica.reads, before)
-    return _Arrival(replica, read_step, sent_step, stale, before, distances)
+        before = _read_after(replica.variables, [c.op for c in side.contributions])
+        distances = squared_distances(side.arrived, before)
+    return _Arrival(replica, side, read_step, before, distances)
 
 
 def _read_after(variables: Sequence[Variable], ops: Sequence[Operation]) -> list[Tensor]:
     with ops[0].graph.control_dependencies(ops):
         return [v.read_value() for v in variables]
-
-
-def _pull(replica: Replica) -> list[Tensor]:
-    with replica.graph.device(PS_0):
-        return [replica.global_step.value(), paused_time(), *replica.reads]
-
-
-def _claim(replica: Replica, epoch_id: str) -> Tensor:
-    with replica.graph.device(PS_0):
-        return claim(epoch_id)

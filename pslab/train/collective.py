@@ -45,18 +45,18 @@ class Pipeline:
         return f"pipeline, {self.microbatches} microbatch{'es' if self.microbatches > 1 else ''}"
 
 
-def check_replication(update: object, replication: str) -> None:
-    """Whether an update rule can be had in this replication.
+WHY = {
+    "between-graph": "a worker exchanges with its neighbours, from a graph of its own",
+    "in-graph": "its stages are one graph, driven by one client",
+}
+"""Why a rule needs a replication."""
 
-    Raises:
-        UsageError: it cannot.
-    """
-    if isinstance(update, RingAllReduce) and replication != "between-graph":
-        raise UsageError(
-            "in-graph replication has no ring: its towers are one graph, in which one client adds up the gradients",
-            "use replication='between-graph', where each worker exchanges with its neighbours",
-        )
-    if isinstance(update, Pipeline) and replication != "in-graph":
-        raise UsageError(
-            "between-graph replication has no pipeline: its stages are one graph, driven by one client", "use replication='in-graph' with Pipeline(…)"
-        )
+
+def replication_of(update: object) -> str:
+    """The one replication that an update rule without a ps can be had in; empty for the other rules."""
+    match update:
+        case RingAllReduce():
+            return "between-graph"
+        case Pipeline():
+            return "in-graph"
+    return ""

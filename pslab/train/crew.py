@@ -18,7 +18,6 @@ from pslab.train.loop import LoopStatus
 from pslab.train.model import Features, Model, try_out
 from pslab.train.plans import mode_plan
 from pslab.train.reading import Reading
-from pslab.train.resident import is_resident
 from pslab.train.service import Progress
 from pslab.train.strategy import Replication, Strategy
 
@@ -62,7 +61,6 @@ class Crew:
         metric_names: names of the model's metrics.
         strategies: the strategy of each epoch.
         active: whether an epoch is on.
-        dropped: gradients that the ends of epochs dropped.
         progress: how far the training was when it was looked at last.
 
     Raises:
@@ -81,10 +79,15 @@ class Crew:
         self.metric_names = tuple(try_out(model, self.features).metrics)
         self.strategies: list[Strategy] = []
         self.active = False
-        self.dropped = 0
+        self._dropped = 0
         self.progress = Progress(0, 0)
         self._history = History(self.metric_names)
         self._homecoming: Homecoming | None = None
+
+    @property
+    def dropped(self) -> int:
+        """Contributions that were in no update: they came too late, or were in flight at the end of an epoch."""
+        return self._dropped + self.progress.late
 
     @property
     def workers(self) -> int:
@@ -115,7 +118,7 @@ class Crew:
             GraphError: its graph cannot be built or placed.
         """
         strategy.check(workers)
-        if is_resident(strategy):  # depends on the model, too
+        if strategy.resident:  # depends on the model, too
             mode_plan(replace(self.job(strategy), workers=workers))
 
     # What the tasks have
@@ -123,7 +126,7 @@ class Crew:
     def begin_anew(self) -> None:
         """Forget all records and what was dropped, and let random sequences begin anew."""
         self._history = History(self.metric_names)
-        self.dropped = 0
+        self._dropped = 0
         self._cluster.call_all("begin_anew")
 
     def set_up(self) -> None:
@@ -177,6 +180,7 @@ class Crew:
         if not self.active:
             return ""
         self.pause()
+        self._cluster.call(FIRST_PS, "let_go")
         self._cluster.call_all("stop_updates", patience=patience)
         told = "" if self._homecoming is None else self._homecoming.end()
         self.active, self._homecoming = False, None
@@ -206,7 +210,7 @@ class Crew:
     def abandon(self) -> None:
         """End the epoch without a word to tasks that may be gone."""
         if self.active:
-            self.active = False
+            self.active, self._homecoming = False, None
             with suppress(PslabError):
                 self._stop_and_drop()
 
@@ -259,7 +263,8 @@ class Crew:
             self._cluster.call_all("stop")
         finally:
             held = self._cluster.call_all("drop", epoch_id=self.job(self.strategies[-1]).epoch_id)
-        self.dropped += max(held.values(), default=0)
+        self._dropped += max(held.values(), default=0)
+        self.progress = self.progress._replace(late=0)
 
     def _fetch(self) -> None:
         for task in self._drivers():

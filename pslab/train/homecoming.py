@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from pslab.errors import PslabError
 from pslab.train.job import CLIENT
-from pslab.train.resident import holders, is_resident
+from pslab.train.resident import holders
 from pslab.train.strategy import Strategy
 
 FIRST_PS = "ps:0"
@@ -34,7 +34,7 @@ class Homecoming:
 
     def __init__(self, cluster: Caller, strategy: Strategy, step: int) -> None:
         self._cluster = cluster
-        self._holders = holders(strategy, cluster.workers) if is_resident(strategy) else []
+        self._holders = holders(strategy, cluster.workers) if strategy.resident else []
         self._published = step
 
     def whole(self) -> bool:

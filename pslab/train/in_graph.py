@@ -7,16 +7,19 @@ from dataclasses import dataclass, replace
 
 from pslab.graph.clone import clone
 from pslab.graph.gradients import gradients
+from pslab.graph.operation import Operation
 from pslab.graph.ops.math import add_n, divide
 from pslab.graph.ops.sources import identity
 from pslab.graph.tensor import Tensor
 from pslab.sync.claim_ops import claim, try_claim
+from pslab.train.applying import apply_at_once, note_read, pace_of
 from pslab.train.divergence import squared_distances
 from pslab.train.job import Job
 from pslab.train.model import Tower
 from pslab.train.reading import source_of
 from pslab.train.replica import PS_0, Replica, build_replica, guarded, worker_device
 from pslab.train.staleness import staleness
+from pslab.train.updates import Aggregation, Sync
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,7 @@ class TowersStep:
         next_step: the global step after the update.
         distances: squared distances of the towers' parameters from those on the ps, just before the update.
         granted: whether the next update is claimed already.
+        further: further ops of the step.
     """
 
     workers: Sequence[int]
@@ -38,6 +42,7 @@ class TowersStep:
     next_step: Tensor
     distances: Sequence[Tensor]
     granted: Tensor
+    further: Sequence[Operation]
 
     @property
     def feeds(self) -> list[Tensor]:
@@ -60,16 +65,35 @@ class TowersGraph:
     claim: Tensor
 
 
+def towers_graph(job: Job) -> TowersGraph:
+    """The client's graph in the job's mode."""
+    return sync_towers(job) if job.strategy.gathered else async_towers(job)
+
+
 def sync_towers(job: Job) -> TowersGraph:
-    """All towers in one step; the mean of their gradients is applied once."""
+    """All towers in one step; the mean of their gradients, or the sum, is applied once."""
+    update = job.strategy.update
+    assert isinstance(update, Sync)
     first = build_replica(job, 0)
     replicas = [first, *(_tower(job, first, worker) for worker in range(1, job.workers))]
+    share = job.workers if update.aggregation is Aggregation.MEAN else 1
     with first.graph.as_default():
-        means = []
+        together = []
         for variable, parts in zip(first.variables, zip(*(r.gradients for r in replicas), strict=True), strict=True):
             with first.graph.colocate_with(variable.op):
-                means.append(divide(add_n(parts), float(job.workers)) if job.workers > 1 else identity(parts[0]))
-        step = _step(job, first, replicas, means)
+                total = add_n(parts) if len(parts) > 1 else identity(parts[0])
+                together.append(divide(total, float(share)) if share > 1 else total)
+        arrived = [g.op for r in replicas for g in r.gradients]
+        with first.graph.device(PS_0):
+            read_step = identity(first.global_step.value())  # read at the same time as the parameters
+            with first.graph.control_dependencies(arrived):
+                stale = staleness(first.global_step, read_step)
+        before = _read_after(first, arrived)
+        updates = first.optimizer.update(zip(together, first.variables, strict=True))
+        for update_op, old in zip(updates, before, strict=True):
+            update_op.op.add_control_input(old.op)
+        next_step = first.count_after([stale.op, *(u.op for u in updates)])
+        step = _step(job, first, replicas, stale, next_step, next_step.op, before, ())
     return TowersGraph(first, [step], _claim(job, first))
 
 
@@ -78,8 +102,19 @@ def async_towers(job: Job) -> TowersGraph:
     first = build_replica(job, 0)
     replicas = [first, *(_tower(job, first, worker) for worker in range(1, job.workers))]
     with first.graph.as_default():
-        steps = [_step(job, first, [replica], replica.gradients) for replica in replicas]
+        steps = [_async_step(job, replica) for replica in replicas]
     return TowersGraph(first, steps, _claim(job, first))
+
+
+def _async_step(job: Job, replica: Replica) -> TowersStep:
+    """What one tower brings, applied as it comes; its parameters are read at the beginning of its step."""
+    before = _read_after(replica, [g.op for g in replica.gradients])
+    read = note_read(job, replica, replica.worker)
+    applied = apply_at_once(job, replica, replica.worker, replica.optimizer, replica.gradients, before)
+    next_step = replica.count_after(applied.counted)
+    pace = pace_of(job)
+    go = next_step.op if pace is None else applied.read_in_pace(pace, next_step.op)[0]
+    return _step(job, replica, [replica], applied.staleness, next_step, go, before, [*read, *(u.op for u in applied.updates)])
 
 
 def _tower(job: Job, first: Replica, worker: int) -> Replica:
@@ -95,27 +130,30 @@ def _tower(job: Job, first: Replica, worker: int) -> Replica:
         return replace(first, worker=worker, tower=copy, gradients=guarded(loss, found, worker))
 
 
-def _step(job: Job, first: Replica, replicas: Sequence[Replica], applied: Sequence[Tensor]) -> TowersStep:
-    """One update of ``applied``, and what is to be known about it."""
+def _step(
+    job: Job,
+    first: Replica,
+    replicas: Sequence[Replica],
+    stale: Tensor,
+    next_step: Tensor,
+    go: Operation,
+    before: Sequence[Tensor],
+    further: Sequence[Operation],
+) -> TowersStep:
+    """A step of ``replicas`` that ends in one update, after which they may ``go`` on."""
     graph = first.graph
-    arrived = [g.op for r in replicas for g in r.gradients]
-    with graph.device(PS_0):
-        read_step = identity(first.global_step.value())  # read at the same time as the parameters
-        with graph.control_dependencies(arrived):
-            stale = staleness(first.global_step, read_step)
-    with graph.control_dependencies(arrived):
-        before = [v.read_value() for v in first.variables]
-    updates = first.optimizer.update(zip(applied, first.variables, strict=True))
-    for update, old in zip(updates, before, strict=True):
-        update.op.add_control_input(old.op)
-    next_step = first.count_after([stale.op, *(u.op for u in updates)])
-    with graph.device(PS_0), graph.control_dependencies([next_step]):
+    with graph.device(PS_0), graph.control_dependencies([go]):
         granted = try_claim(job.epoch_id)
     distances = []
     for read, old, variable in zip(first.reads, before, first.variables, strict=True):
         with graph.colocate_with(variable.op):
             distances.extend(squared_distances([read], [old]))
-    return TowersStep([r.worker for r in replicas], [r.tower for r in replicas], stale, next_step, distances, granted)
+    return TowersStep([r.worker for r in replicas], [r.tower for r in replicas], stale, next_step, distances, granted, further)
+
+
+def _read_after(replica: Replica, ops: Sequence[Operation]) -> list[Tensor]:
+    with replica.graph.control_dependencies(ops):
+        return [v.read_value() for v in replica.variables]
 
 
 def _claim(job: Job, first: Replica) -> Tensor:

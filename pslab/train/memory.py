@@ -8,7 +8,7 @@ from dataclasses import replace
 from pslab.graph.memory import TaskMemory, step_memory
 from pslab.train.job import CHIEF, Job
 from pslab.train.plans import PlannedStep, chief_step, mode_step
-from pslab.train.strategy import Replication, Sync
+from pslab.train.strategy import Replication
 
 _NOTHING = TaskMemory(0, 0, 0, 0)
 
@@ -23,10 +23,10 @@ class TrainingMemory:
     def __init__(self, job: Job) -> None:
         self._job = job
         self._between = job.strategy.replication is not Replication.IN_GRAPH
-        sync = isinstance(job.strategy.update, Sync)
-        towers = job.workers if not self._between and not sync else 1
+        gathered = job.strategy.gathered
+        towers = job.workers if not self._between and not gathered else 1
         self._steps = [mode_step(job, worker) for worker in range(towers)]
-        self._chief = chief_step(job) if self._between and sync else None
+        self._chief = chief_step(job) if self._between and gathered else None
 
     def of(self, batch: int) -> dict[str, TaskMemory]:
         """What it takes with batches of this size, by task."""

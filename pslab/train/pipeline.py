@@ -26,8 +26,8 @@ from pslab.layers.variable_scope import variable_scope
 from pslab.optim.global_step import create_global_step
 from pslab.sync.claim_ops import claim, try_claim
 from pslab.sync.tick import ticks
-from pslab.train.between_graph import resources_of
 from pslab.train.collective import Pipeline
+from pslab.train.epoch_names import variables_of
 from pslab.train.job import Job
 from pslab.train.model import Tower, build_tower
 from pslab.train.reading import Reading, fed
@@ -96,7 +96,7 @@ def pipeline(job: Job) -> PipelineGraph:
         with graph.device(PS_0):
             global_step = create_global_step()
         whole = fed(job.features)
-        with graph.device(placed), variable_scope(resources_of(job.epoch_id).rstrip("/")):
+        with graph.device(placed), variable_scope(variables_of(job.epoch_id).rstrip("/")):
             tower = build_tower(job.model, whole)
         _check_stages(job, placed.workers)
         towers = _microbatches_of(tower, count)

@@ -19,7 +19,7 @@ from pslab.train.model import Features, Model
 from pslab.train.pipeline import pipeline
 from pslab.train.replica import build_replica
 from pslab.train.ring import ring_replica
-from pslab.train.strategy import Replication, Strategy, Sync
+from pslab.train.strategy import Replication, Strategy
 
 
 def sketch(model: Model, dataset: DataSource, strategy: Strategy, ps: int, workers: int) -> Job:
@@ -56,28 +56,25 @@ def mode_step(job: Job, worker: int = 0) -> PlannedStep:
     if isinstance(job.strategy.update, Pipeline):
         piped = pipeline(job)
         return _plan(job, CLIENT, [piped.next_step, piped.granted, piped.loss, *piped.metrics.values()], piped.feeds)
-    sync = isinstance(job.strategy.update, Sync)
-    if job.strategy.replication is Replication.IN_GRAPH:
-        towers = in_graph.sync_towers(job) if sync else in_graph.async_towers(job)
-        step = towers.steps[0 if sync else worker]
-        values: list[Tensor] = [t for tower in step.towers for t in (tower.loss, *tower.metrics.values())]
-        return _plan(job, CLIENT, [step.staleness, step.next_step, *values], step.feeds)
     if isinstance(job.strategy.update, RingAllReduce):
         ring = ring_replica(job, worker)
-        tower = ring.replica.tower
         ends = [] if ring.granted is None else [ring.granted]
-        return _plan(job, f"worker:{worker}", [ring.next_step, ring.stood, tower.loss, *tower.metrics.values(), *ends, *ring.pushes], ring.feeds)
-    replica = between_graph.sync_replica(job, worker) if sync else between_graph.async_replica(job, worker)
-    tower = replica.replica.tower
+        return _plan(job, f"worker:{worker}", [ring.next_step, ring.stood, *ring.results, *ends, *ring.pushes], ring.feeds)
+    if job.strategy.replication is Replication.IN_GRAPH:
+        step = in_graph.towers_graph(job).steps[0 if job.strategy.gathered else worker]
+        values: list[Tensor] = [t for tower in step.towers for t in (tower.loss, *tower.metrics.values())]
+        return _plan(job, CLIENT, [step.staleness, step.next_step, *values, *step.further], step.feeds)
+    graph = between_graph.worker_graph(job, worker)
+    tower = graph.replica.tower
     fetches: list[Tensor | Operation] = [
-        replica.staleness,
-        replica.next_step,
+        graph.staleness,
+        graph.next_step,
         tower.loss,
         *tower.metrics.values(),
-        *replica.next_parameters,
-        *replica.pushes,
+        *graph.next_parameters,
+        *graph.further,
     ]
-    return _plan(job, f"worker:{worker}", fetches, replica.feeds)
+    return _plan(job, f"worker:{worker}", fetches, graph.feeds)
 
 
 def chief_step(job: Job) -> PlannedStep:

@@ -83,7 +83,7 @@ def source_of(job: Job, worker: int) -> Source:
     """The batches of a worker, in the job's way; the ops are built on the current device, the worker's."""
     if job.reading is Reading.FEEDING:
         return fed(job.features)
-    with get_default_graph().name_scope(resources_of(job.epoch_id)):
+    with get_default_graph().name_scope(readers_of(job.epoch_id)):
         return _preloaded(job.features) if job.reading is Reading.PRELOADED else _from_file(job, worker)
 
 
@@ -173,6 +173,6 @@ def write_share(job: Job, worker: int, batches: Batches) -> Path:
     return path
 
 
-def resources_of(epoch_id: str) -> str:
+def readers_of(epoch_id: str) -> str:
     """How the names of an epoch's readers, queues and preloaded variables begin, on whichever tower they are: a scope of the root."""
     return f"reading_{epoch_id}/"

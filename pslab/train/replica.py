@@ -19,6 +19,7 @@ from pslab.graph.variables import Variable
 from pslab.layers.variable_scope import variable_scope
 from pslab.optim.global_step import create_global_step
 from pslab.optim.optimizer import Optimizer
+from pslab.train.commits import Differences
 from pslab.train.device_setter import replica_device_setter
 from pslab.train.job import Job
 from pslab.train.model import Tower, build_tower
@@ -97,7 +98,7 @@ def build_model(job: Job, worker: int, device: DeviceFunction | str | None, scop
     """
     graph = Graph()
     with graph.as_default():
-        set_random_seed(job.model.seed)
+        set_random_seed(_seed(job, worker))
         with graph.device(PS_0):
             global_step = create_global_step()
         with graph.device(device):
@@ -117,6 +118,12 @@ def without_stage(op: Operation) -> str:
     """An op's device without the worker that its model puts it on: a replica is whole. Only a pipeline goes by the stages of a model."""
     asked = DeviceSpec.from_string(op.device)
     return asked.replace(job=None, task=None).to_string() if asked.job == "worker" else op.device
+
+
+def _seed(job: Job, worker: int) -> int:
+    """Of initial values: the model's, or one of the worker's own where each begins at its own."""
+    commit = job.strategy.commit
+    return job.model.seed + (1 + worker if isinstance(commit, Differences) and commit.own_start else 0)
 
 
 def guarded(loss: Tensor, gradients: Sequence[Tensor], worker: int) -> list[Tensor]:

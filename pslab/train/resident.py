@@ -20,16 +20,11 @@ from pslab.graph.ops.sources import group
 from pslab.graph.tensor import Tensor
 from pslab.graph.variables import Variable, global_variables
 from pslab.runtime.session import Session
-from pslab.train.between_graph import resources_of
-from pslab.train.collective import Pipeline, RingAllReduce
+from pslab.train.collective import RingAllReduce
+from pslab.train.epoch_names import variables_of
 from pslab.train.job import CLIENT, Job
 from pslab.train.replica import Replica, build_model, build_replica, worker_device
 from pslab.train.strategy import Strategy
-
-
-def is_resident(strategy: Strategy) -> bool:
-    """Whether the parameters live on the workers while this mode is in force."""
-    return isinstance(strategy.update, RingAllReduce | Pipeline)
 
 
 def holders(strategy: Strategy, workers: int) -> list[str]:
@@ -39,7 +34,7 @@ def holders(strategy: Strategy, workers: int) -> list[str]:
 
 def build_copy(job: Job, worker: int) -> Replica:
     """The job's model with parameters of the epoch's own, on its worker."""
-    return build_model(job, worker, worker_device(worker), resources_of(job.epoch_id).rstrip("/"))
+    return build_model(job, worker, worker_device(worker), variables_of(job.epoch_id).rstrip("/"))
 
 
 @dataclass(frozen=True)
@@ -69,7 +64,7 @@ class Resident:
 
 def reside(job: Job, graph: Graph) -> Resident:
     """What loads and publishes all variables of a graph that were built in the scope of the job's epoch, slots among them."""
-    with graph.as_default(), graph.name_scope(resources_of(job.epoch_id)):
+    with graph.as_default(), graph.name_scope(variables_of(job.epoch_id)):
         global_step, *variables = global_variables()
         counts, load, publish = [], [], []
         for variable, rest in zip(variables, _at_rest(job), strict=True):

@@ -33,7 +33,7 @@ class RingTurn:
         supply.begin(tower.source, batches)
         granted = [] if graph.granted is None else [graph.granted]
         self._metrics = len(tower.metrics)
-        self._step = session.prepare([graph.next_step, graph.stood, tower.loss, *tower.metrics.values(), *granted, *graph.pushes], graph.feeds)
+        self._step = session.prepare([graph.next_step, graph.stood, *graph.results, *granted, *graph.pushes], graph.feeds)
         self._claim = None if graph.claim is None else session.prepare([graph.claim], [])
         self._paused = 0
 
@@ -54,7 +54,7 @@ class RingTurn:
         if self._right != self._task:
             times.bytes_received += result.times[self._right].bytes_received  # as much as comes from the left neighbour, whose step it is a part of
         self._paused = 0
-        self._records.record(int(next_step), loss, rest[: self._metrics], 0, np.nan, times, min(int(stood), times.wait), False)
+        self._records.record(int(next_step), loss, rest[: self._metrics], times, staleness=0, paused_ns=min(int(stood), times.wait))
         return self._claim is None or bool(rest[self._metrics])
 
     def cancel(self) -> None:
@@ -87,7 +87,7 @@ class PipelineTurn:
         for worker, records in self._records.items():
             times = result.times[f"worker:{worker}"]
             times.wait += times.idle  # the worker waits for its client
-            records.record(int(next_step), loss, metrics, 0, np.nan, times, self._paused, False)
+            records.record(int(next_step), loss, metrics, times, staleness=0, paused_ns=self._paused)
         self._paused = 0
         return bool(granted)
 

@@ -16,7 +16,7 @@ from pslab.graph.ops.sources import identity, placeholder
 from pslab.graph.tensor import Tensor
 from pslab.sync.claim_ops import claim, try_claim
 from pslab.sync.mailbox_ops import mailbox_put, mailbox_take
-from pslab.train.between_graph import resources_of
+from pslab.train.epoch_names import resources_of
 from pslab.train.job import Job
 from pslab.train.replica import PS_0, Replica, worker_device
 from pslab.train.resident import Resident, build_copy, reside
@@ -172,6 +172,11 @@ class RingGraph:
     def feeds(self) -> list[Tensor]:
         """What a step takes."""
         return [*self.replica.tower.source.feeds, self.paused]
+
+    @property
+    def results(self) -> list[Tensor]:
+        """The loss and the metrics."""
+        return [self.replica.tower.loss, *self.replica.tower.metrics.values()]
 
 
 def ring_replica(job: Job, worker: int) -> RingGraph:

@@ -21,21 +21,24 @@ from pslab.runtime.session import Session
 from pslab.runtime.targets import publish, withdraw
 from pslab.runtime.task_server import TaskServer
 from pslab.sync.claim_ops import claims_of
+from pslab.sync.ledger_ops import LEDGERS
 from pslab.sync.mailbox_ops import MAILBOXES
-from pslab.sync.ops import ACCUMULATORS, QUEUES
+from pslab.sync.ops import ACCUMULATORS
+from pslab.sync.pacing_ops import CLOCKS
 from pslab.trace.recorder import Fetched, Recorder
 from pslab.trace.records import step_dtype
 from pslab.train import between_graph, in_graph
 from pslab.train.collective import Pipeline, RingAllReduce
+from pslab.train.epoch_names import resources_of, variables_of
 from pslab.train.job import CHIEF, CLIENT, Job
 from pslab.train.loop import Loop, LoopStatus
 from pslab.train.model_session import ModelSession
 from pslab.train.pipeline import pipeline
-from pslab.train.reading import Reading, Supply, resources_of, write_share
+from pslab.train.reading import Reading, Supply, readers_of, write_share
 from pslab.train.resident import Residence
 from pslab.train.resident_turns import PipelineTurn, RingTurn
 from pslab.train.ring import ring_replica
-from pslab.train.strategy import Replication, Sync
+from pslab.train.strategy import Replication
 from pslab.train.turns import ChiefTurn, ReplicaTurn, StepRecorder, TowersTurn
 
 GLOBAL_STEP = "global_step"
@@ -50,10 +53,12 @@ class Progress(NamedTuple):
     Attributes:
         global_step: updates that were made.
         granted: updates that were made or are being made.
+        late: contributions of this epoch that came too late to be in an update.
     """
 
     global_step: int
     granted: int
+    late: int = 0
 
 
 class TaskService:
@@ -138,38 +143,45 @@ class TaskService:
                 loop.start()
 
     def _build(self, job: Job) -> list[Loop]:
-        sync = isinstance(job.strategy.update, Sync)
         if isinstance(job.strategy.update, Pipeline):
             return [self._pipeline(job)] if self._name == CLIENT else []
         if job.strategy.replication is Replication.IN_GRAPH:
-            return self._towers(job, sync) if self._name == CLIENT else []
+            return self._towers(job) if self._name == CLIENT else []
         kind, _, index = self._name.partition(":")
         if kind != "worker":
             return []
         if isinstance(job.strategy.update, RingAllReduce):
             return [self._ring(job, int(index))]
         loops = []
-        if sync and self._name == CHIEF:
+        if job.strategy.gathered and self._name == CHIEF:
             chief = between_graph.chief(job)
             loops.append(Loop("chief", ChiefTurn(chief, self._session(chief.graph))))
         worker = int(index)
-        graph = between_graph.sync_replica(job, worker) if sync else between_graph.async_replica(job, worker)
+        graph = between_graph.worker_graph(job, worker)
         session = self._session(graph.replica.graph)
+        if self._name == CHIEF:
+            session.prepare(list(graph.prepare), []).run(())
         turn = ReplicaTurn(
-            graph, session, self._batches(job, worker), self._supply(session), StepRecorder(self._recorder, worker, job.epoch), self._name
+            graph,
+            session,
+            self._batches(job, worker),
+            self._supply(session),
+            StepRecorder(self._recorder, worker, job.epoch),
+            self._name,
+            job.strategy.commit_every,
         )
-        loops.append(Loop(self._name, turn, makes_updates=not sync))
+        loops.append(Loop(self._name, turn, makes_updates=not job.strategy.gathered))
         return loops
 
-    def _towers(self, job: Job, sync: bool) -> list[Loop]:
-        graph = in_graph.sync_towers(job) if sync else in_graph.async_towers(job)
+    def _towers(self, job: Job) -> list[Loop]:
+        graph = in_graph.towers_graph(job)
         loops = []
         for step in graph.steps:
             batches = [self._batches(job, worker) for worker in step.workers]
             records = [StepRecorder(self._recorder, worker, job.epoch) for worker in step.workers]
             session = self._session(graph.replica.graph)
             turn = TowersTurn(graph, step, session, batches, self._supply(session), records)
-            loops.append(Loop("client" if sync else f"tower:{step.workers[0]}", turn))
+            loops.append(Loop("client" if job.strategy.gathered else f"tower:{step.workers[0]}", turn))
         return loops
 
     def _ring(self, job: Job, worker: int) -> Loop:
@@ -276,7 +288,16 @@ class TaskService:
         """How far the training is."""
         task = self._server.task
         with task.monitor:
-            return Progress(int(task.variables.read(GLOBAL_STEP)), claims_of(task).granted)
+            late = max((a.stats().dropped for a in task.resources(ACCUMULATORS)), default=0)
+            return Progress(int(task.variables.read(GLOBAL_STEP)), claims_of(task).granted, late)
+
+    def let_go(self) -> None:
+        """Let workers go on that wait for slower ones, so that their turns come to an end."""
+        task = self._server.task
+        with task.monitor:
+            for clock in task.resources(CLOCKS):
+                clock.open()
+            task.monitor.notify_all()
 
     def go_back(self, step: int) -> None:
         """Let the global step be that of the parameters that lie on the ps: those that were to take their place are lost."""
@@ -288,16 +309,17 @@ class TaskService:
         """Forget what an epoch, which has ended on all tasks, has left here: what it kept and read, and the file that it read from.
 
         Returns:
-            How many gradients its accumulators held.
+            How many contributions were in no update: those that came too late, and those that its accumulators still held.
         """
         self._drop_share()
-        task, kept, read = self._server.task, between_graph.resources_of(epoch_id), resources_of(epoch_id)
-        for resources in (QUEUES + kept, MAILBOXES + kept, READERS + read, INPUT_QUEUES + read):
+        task, kept, read, own = self._server.task, resources_of(epoch_id), readers_of(epoch_id), variables_of(epoch_id)
+        for resources in (CLOCKS + kept, MAILBOXES + kept, LEDGERS + kept, READERS + read, INPUT_QUEUES + read):
             task.drop_resources(resources)
         with task.monitor:
-            for name in [n for n in task.variables if n.startswith((kept, read))]:
+            for name in [n for n in task.variables if n.startswith((read, own))]:
                 task.variables.discard(name)
-        return sum(accumulator.pending() for accumulator in task.drop_resources(ACCUMULATORS + kept))
+        gathered = [accumulator.stats() for accumulator in task.drop_resources(ACCUMULATORS + kept)]
+        return max((stats.dropped + stats.pending for stats in gathered), default=0)
 
     def _drop_share(self) -> None:
         share, self._share = self._share, None

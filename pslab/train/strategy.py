@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from pslab.errors import UsageError
-from pslab.train.collective import Pipeline, RingAllReduce, check_replication
+from pslab.train.collective import WHY, replication_of
+from pslab.train.commits import Commit, Differences, Elastic, Gradients
+from pslab.train.updates import Aggregation, Async, Immediate, KAsync, Sync, Update, choice
 
 
 class Replication(StrEnum):
@@ -19,56 +21,70 @@ class Replication(StrEnum):
 
 
 @dataclass(frozen=True)
-class Sync:
-    """Gradients of one step are averaged and applied once (Chen et al., 2016, "Revisiting Distributed Synchronous SGD").
-
-    Attributes:
-        backup: how many workers' gradients a step does without: the slowest are dropped, and counted.
-    """
-
-    backup: int = 0
-
-    def __post_init__(self) -> None:
-        if self.backup < 0:
-            raise UsageError(f"Sync(backup=…) must be 0 or more, found {self.backup}")
-
-    def __str__(self) -> str:
-        return f"sync, {self.backup} backup" if self.backup else "sync"
-
-
-@dataclass(frozen=True)
-class Async:
-    """Each worker's gradient is applied as it comes, however stale (Dean et al., 2012, "Large Scale Distributed Deep Networks")."""
-
-    def __str__(self) -> str:
-        return "async"
-
-
-Update = Sync | Async | RingAllReduce | Pipeline
-
-
-@dataclass(frozen=True)
 class Strategy:
-    """A mode of training: a replication and an update rule.
+    """A mode of training.
 
     Attributes:
         replication: who builds the graph.
-        update: when gradients are applied.
+        update: when what workers commit is applied.
+        commit_every: after how many of its steps a worker commits.
+        commit: what it commits.
     """
 
     replication: Replication = Replication.BETWEEN_GRAPH
     update: Update = field(default_factory=Async)
+    commit_every: int = 1
+    commit: Commit = field(default_factory=Gradients)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "replication", _replication(self.replication))
+        object.__setattr__(self, "replication", choice(Replication, self.replication, "replication"))
         if not isinstance(self.update, Update):
-            raise UsageError(f"update must be pslab.Sync(), Async(), RingAllReduce() or Pipeline(), found {self.update!r}")
-        check_replication(self.update, self.replication)
-        if self.replication is Replication.IN_GRAPH and isinstance(self.update, Sync) and self.update.backup:
+            raise UsageError(f"update must be one of {_any_of(Update)}, found {self.update!r}")
+        if not isinstance(self.commit, Commit):
+            raise UsageError(f"commit must be one of {_any_of(Commit)}, found {self.commit!r}")
+        if self.commit_every < 1:
+            raise UsageError(f"commit_every must be 1 or more, found {self.commit_every}")
+        if isinstance(self.update, Immediate) and self.update.compensation and not isinstance(self.commit, Gradients):
+            raise UsageError("delay compensation is for gradients", "use commit=pslab.Gradients(), or compensation=0")
+        if isinstance(self.update, Immediate) and self.update.aggregation is Aggregation.MEAN and isinstance(self.commit, Elastic):
+            raise UsageError("elastic averaging has its own strength α", "use aggregation='sum', and a smaller alpha")
+        if self.resident:
+            self._check_resident()
+        elif self.replication is Replication.IN_GRAPH:
+            self._check_in_graph()
+
+    def _check_in_graph(self) -> None:
+        instead = "use replication='between-graph'"
+        if isinstance(self.update, KAsync) or (isinstance(self.update, Sync) and self.update.backup):
+            raise UsageError(f"in-graph replication has no {self.update}: its one step waits for every tower", instead)
+        if isinstance(self.update, Async) and not self.update.lock:
+            raise UsageError("in-graph replication takes locks: its towers read the parameters wherever the model does", instead)
+        if self.commit_every > 1 or not isinstance(self.commit, Gradients):
+            raise UsageError("in-graph replication commits the gradients of every step: its towers have no parameters of their own", instead)
+
+    def _check_resident(self) -> None:
+        if self.replication != (only := replication_of(self.update)):
+            raise UsageError(f"{self.replication} replication has no {self.update}: {WHY[only]}", f"use replication={only!r}")
+        if self.commit_every > 1 or self.commit != Gradients():
             raise UsageError(
-                "in-graph replication has no backup workers: its one step waits for every tower",
-                "use Sync(), or replication='between-graph'",
+                f"in {self.update} workers put the gradients of every step together: nothing else is committed",
+                "use commit_every=1 and commit=pslab.Gradients()",
             )
+
+    @property
+    def resident(self) -> bool:
+        """Whether the parameters live on the workers while this mode is in force."""
+        return bool(replication_of(self.update))
+
+    @property
+    def gathered(self) -> bool:
+        """Whether contributions are gathered, and the chief makes the updates."""
+        return isinstance(self.update, Sync | KAsync)
+
+    @property
+    def local(self) -> bool:
+        """Whether a worker steps on a copy of its own."""
+        return isinstance(self.commit, Differences | Elastic)
 
     def check(self, workers: int) -> None:
         """Whether this strategy can run with so many workers.
@@ -76,18 +92,20 @@ class Strategy:
         Raises:
             UsageError: it cannot.
         """
-        if isinstance(self.update, Sync) and self.update.backup >= workers:
-            raise UsageError(f"Sync(backup={self.update.backup}) leaves no gradient to wait for with {workers} workers", "use fewer backups")
+        match self.update:
+            case Sync(backup=backup) if backup >= workers:
+                raise UsageError(f"Sync(backup={backup}) leaves no gradient to wait for with {workers} workers", "use fewer backups")
+            case KAsync(k=k) if k > workers:
+                raise UsageError(f"KAsync(k={k}) would wait for ever with {workers} workers", f"use k from 1 to {workers}")
 
     def __str__(self) -> str:
-        return f"{self.replication} {self.update}"
+        every = f" every {self.commit_every} steps" if self.commit_every > 1 else ""
+        commit = f", {self.commit}{every}" if every or self.commit != Gradients() else ""
+        return f"{self.replication} {self.update}{commit}"
 
 
-def _replication(value: str) -> Replication:
-    try:
-        return Replication(str(value).replace("_", "-").lower())
-    except ValueError:
-        raise UsageError(f"replication must be {' or '.join(Replication)}, found {value!r}") from None
+def _any_of(kinds: object) -> str:
+    return ", ".join(f"pslab.{kind.__name__}(…)" for kind in kinds.__args__)  # type: ignore[attr-defined]
 
 
 ALL_MODES = tuple(Strategy(r, u) for r in (Replication.BETWEEN_GRAPH, Replication.IN_GRAPH) for u in (Async(), Sync()))

@@ -21,7 +21,6 @@ from pslab.train.loop import LoopStatus
 from pslab.train.model import Model
 from pslab.train.model_session import CHUNK
 from pslab.train.reading import Reading
-from pslab.train.resident import is_resident
 from pslab.train.strategy import Strategy
 from pslab.train.trainer_status import TrainerStatus
 
@@ -314,7 +313,7 @@ class Trainer:
     def _rest(self) -> None:
         """Let the parameters be on the ps as they are now, where they live on the workers."""
         with self._lock:
-            if self._crew.active and is_resident(self._strategy):
+            if self._crew.active and self._strategy.resident:
                 with self._quiet():
                     self._until(lambda: self._crew.settled() or self._failures(), PATIENCE_S, "the updates in flight")
                     self._publish()

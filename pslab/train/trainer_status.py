@@ -19,7 +19,7 @@ class TrainerStatus:
         global_step: updates that were made.
         target_step: updates that are to be made.
         loops: the loops of the tasks.
-        dropped: gradients in flight that changes of mode dropped.
+        dropped: contributions that were in no update: they came too late, or were in flight at a change of mode.
     """
 
     state: str

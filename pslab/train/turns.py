@@ -1,4 +1,4 @@
-"""What the loops of the four modes do in a turn: feed, run, record."""
+"""What the loops of training do in a turn: feed, run, record."""
 
 from __future__ import annotations
 
@@ -43,11 +43,13 @@ class StepRecorder:
         global_step: int,
         loss: Any,
         metrics: Sequence[Any],
-        staleness: int,
-        divergence: float,
         times: PhaseTimes,
-        paused_ns: int,
-        observed: bool,
+        *,
+        staleness: float = np.nan,
+        divergence: float = np.nan,
+        paused_ns: int = 0,
+        torn: int = 0,
+        observed: bool = False,
     ) -> None:
         """Write one step, which has just ended; of its time, ``paused_ns`` is not to be counted."""
         now = perf_counter()
@@ -71,6 +73,7 @@ class StepRecorder:
                 times.bytes_sent,
                 times.bytes_received,
                 times.bytes_fed,
+                torn,
                 observed,
             )
         )
@@ -78,33 +81,47 @@ class StepRecorder:
 
 
 class ReplicaTurn:
-    """A between-graph worker's step: compute at the parameters it has, push the gradient, be answered with the next parameters."""
+    """A between-graph worker's way from one commit to the next: compute at the parameters it has, push, be answered with the next parameters.
 
-    def __init__(self, graph: ReplicaGraph, session: Session, batches: Batches, supply: Supply, records: StepRecorder, task: str) -> None:
+    Args:
+        graph: the worker's graph.
+        session: of that graph.
+        batches: what it computes on.
+        supply: what brings the batches.
+        records: where its steps are written.
+        task: its name.
+        commit_every: after how many steps it commits.
+
+    Attributes:
+        arrived: the parameters with which it came to its last commit.
+    """
+
+    def __init__(
+        self, graph: ReplicaGraph, session: Session, batches: Batches, supply: Supply, records: StepRecorder, task: str, commit_every: int
+    ) -> None:
         self._session = session
         self._batches = batches
         self._supply = supply
         self._records = records
         self._task = task
+        self._commit_every = commit_every
         tower = graph.replica.tower
         self._take = tower.source.take
         supply.begin(tower.source, batches)
-        granted = [] if graph.granted is None else [graph.granted]
-        self._metrics = len(tower.metrics)
+        self._seen = [tower.loss, *tower.metrics.values()]
+        known = [graph.staleness, graph.next_step, graph.paused_ns, *optional(graph.granted), *optional(graph.torn), *self._seen]
+        self._makes_updates, self._may_tear, self._steps_apart = graph.granted is not None, graph.torn is not None, bool(graph.local)
         self._parameters = len(graph.next_parameters)
-        fetches = [
-            *(graph.staleness, graph.next_step, graph.paused_ns, tower.loss),
-            *tower.metrics.values(),
-            *graph.next_parameters,
-            *granted,
-        ]
-        self._plain = session.prepare([*fetches, *graph.pushes], graph.feeds)
-        self._observed = session.prepare([*fetches, *graph.distances, *graph.pushes], graph.feeds)
-        self._fetched = len(fetches)
+        fetches = [*known, *graph.next_parameters, *(graph.arrived if self._steps_apart else ())]
+        self._known, self._fetched = len(known), len(fetches)
+        self._plain = session.prepare([*fetches, *graph.further], graph.feeds)
+        self._observed = session.prepare([*fetches, *graph.distances, *graph.further], graph.feeds)
+        self._local = session.prepare([*self._seen, *graph.local, *graph.local_ops], graph.feeds) if commit_every > 1 else None
         self._claim = None if graph.claim is None else session.prepare([graph.claim], [])
         self._observer = Observer(perf_counter())
-        read_step, paused, *self._held = session.prepare(graph.pull, []).run(()).values
+        read_step, paused, *self._held = session.prepare([*graph.pull, *graph.pull_ops], []).run(()).values
         self._read_step, self._paused_ns = np.asarray(read_step), int(paused)
+        self.arrived: Sequence[Any] = self._held
 
     def claim(self) -> None:
         """Wait for a claim, where this replica makes the updates itself."""
@@ -112,24 +129,56 @@ class ReplicaTurn:
             self._claim.run(())
 
     def take(self) -> bool:
-        """One step."""
+        """All steps to the next commit."""
+        if self._local is not None:
+            for _ in range(self._commit_every - 1):
+                self._step_apart(self._local)
+        return self._commit()
+
+    def _step_apart(self, step: Step) -> None:
+        with self._supply.explained():
+            result = step.run((*self._take(self._batches), self._read_step, *self._held))
+        loss, *metrics = result.values[: len(self._seen)]
+        if self._steps_apart:
+            self._held = list(result.values[len(self._seen) :])
+        self._records.record(int(self._read_step), loss, metrics, result.times[self._task])
+
+    def _commit(self) -> bool:
         batch = self._take(self._batches)
         began = perf_counter()
         observed = self._observer.due(began)
         with self._supply.explained():
             result = (self._observed if observed else self._plain).run((*batch, self._read_step, *self._held))
-        stale, next_step, paused, loss, *rest = result.values
-        metrics, self._held = rest[: self._metrics], rest[self._metrics : self._metrics + self._parameters]
-        divergence = relative_distance(result.values[self._fetched :]) if observed else np.nan
-        stood = int(paused) - self._paused_ns
-        self._records.record(int(next_step), loss, metrics, int(stale), divergence, result.times[self._task], stood, observed)
+        stale, next_step, paused, *values = result.values[: self._known]
+        granted = bool(values.pop(0)) if self._makes_updates else True
+        torn = int(values.pop(0)) if self._may_tear else 0
+        loss, *metrics = values
+        end = self._known + self._parameters
+        self.arrived = result.values[end : self._fetched] if self._steps_apart else self._held
+        self._held = list(result.values[self._known : end])
+        self._records.record(
+            int(next_step),
+            loss,
+            metrics,
+            result.times[self._task],
+            staleness=int(stale),
+            divergence=relative_distance(result.values[self._fetched :]) if observed else np.nan,
+            paused_ns=int(paused) - self._paused_ns,
+            torn=torn,
+            observed=observed,
+        )
         self._observer.note(began, perf_counter(), observed)
         self._read_step, self._paused_ns = np.asarray(next_step), int(paused)
-        return self._claim is None or bool(rest[self._metrics + self._parameters])
+        return granted
 
     def cancel(self) -> None:
         """Give up the step in flight."""
         self._session.cancel()
+
+
+def optional(tensor: Tensor | None) -> list[Tensor]:
+    """``tensor``, if there is one."""
+    return [] if tensor is None else [tensor]
 
 
 class ChiefTurn:
@@ -171,8 +220,8 @@ class TowersTurn:
         self._metrics = len(step.towers[0].metrics)
         values = [t for tower in step.towers for t in (tower.loss, *tower.metrics.values())]
         fetches: list[Tensor] = [step.staleness, step.next_step, step.granted, *values]
-        self._plain: Step = session.prepare(fetches, step.feeds)
-        self._observed: Step = session.prepare([*fetches, *step.distances], step.feeds)
+        self._plain: Step = session.prepare([*fetches, *step.further], step.feeds)
+        self._observed: Step = session.prepare([*fetches, *step.distances, *step.further], step.feeds)
         self._claim: Step = session.prepare([graph.claim], [])
         self._fetched = len(fetches)
         self._observer = Observer(perf_counter())
@@ -198,7 +247,9 @@ class TowersTurn:
             loss, *metrics = values[i * width : (i + 1) * width]
             times = result.times[f"worker:{worker}"]
             times.wait += times.idle  # the worker waits for its client, and through it for the others
-            records.record(int(next_step), loss, metrics, int(stale), divergence, times, self._paused, observed)
+            records.record(
+                int(next_step), loss, metrics, times, staleness=int(stale), divergence=divergence, paused_ns=self._paused, observed=observed
+            )
         self._observer.note(began, perf_counter(), observed)
         self._paused = 0
         return bool(granted)

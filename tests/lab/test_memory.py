@@ -14,7 +14,8 @@ from pslab.lab.memory import Room, Shortage, amount, check_training, chunk_that_
 from pslab.train.model import Model
 from pslab.train.models import by_name
 from pslab.train.plans import evaluation_step, sketch
-from pslab.train.strategy import Async, Strategy, Sync
+from pslab.train.strategy import Strategy
+from pslab.train.updates import Async, Sync
 
 MB = 1_000_000
 DIGITS = load("digits")

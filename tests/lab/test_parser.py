@@ -65,7 +65,7 @@ def test_words_become_values() -> None:
         ("model mlp --lr 1e400", "--lr: must be a number greater than 0, found 1e400", "%pslab model"),
         ("model mlp --lr fast", "--lr: must be a number, found 'fast'", "%pslab model"),
         ("model mlp --seed -1", "--seed: must be 0 or more, found -1", "%pslab model"),
-        ("mode --update ssp", "%pslab mode --update has no 'ssp'", "one of: sync, async; usage: %pslab mode"),
+        ("mode --update bsp", "%pslab mode --update has no 'bsp'", "did you mean 'ssp'? usage: %pslab mode"),
         ("mode --update asinc", "%pslab mode --update has no 'asinc'", "did you mean 'async'? usage: %pslab mode"),
         ("save", "required: PREFIX", "%pslab save"),
         ("train --stepz 5", "%pslab train has no '--stepz'", "did you mean '--steps'? usage: %pslab train"),

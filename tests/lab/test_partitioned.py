@@ -9,7 +9,7 @@ import pytest
 
 from pslab.errors import UsageError
 from pslab.lab.lab import Lab
-from pslab.train.strategy import Async, Sync
+from pslab.train.updates import Async, Sync
 
 X = np.random.default_rng(0).normal(size=(400, 3)).astype(np.float32)
 Y = (X.sum(axis=1) > 0).astype(np.int64)

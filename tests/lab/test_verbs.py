@@ -13,7 +13,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from pslab.lab.lab import Lab
 from pslab.lab.magics import _VERBS
 from pslab.lab.parser import build_parser, verbs_of
-from pslab.train.strategy import Async, Sync
+from pslab.train.updates import Async, Sync
 from tests.lab.fake import FakeLab
 
 

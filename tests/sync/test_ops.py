@@ -12,19 +12,17 @@ from pslab.errors import ShapeError
 from pslab.graph.graph import Graph
 from pslab.graph.ops.sources import constant, placeholder
 from pslab.graph.registry import op_def
+from pslab.graph.variables import Variable
 from pslab.runtime.task import Task
 from pslab.sync.accumulator import Accumulator
 from pslab.sync.ops import (
     ACCUMULATORS,
-    QUEUES,
     accumulator_apply_gradient,
     accumulator_set_global_step,
     accumulator_stats,
     accumulator_take_gradient,
-    token_dequeue,
-    token_enqueue,
 )
-from pslab.sync.queue import TokenQueue
+from pslab.sync.pacing_ops import step_after
 from pslab.testing.one_task import run
 
 
@@ -52,8 +50,11 @@ def pool():
         ("AccumulatorTakeGradient", False, True),
         ("AccumulatorSetGlobalStep", True, False),
         ("AccumulatorStats", False, False),
-        ("TokenEnqueue", True, False),
-        ("TokenDequeue", False, True),
+        ("StepAfter", False, True),
+        ("ClockTick", True, False),
+        ("ClockRead", False, True),
+        ("LedgerApply", False, False),
+        ("LedgerRead", False, False),
     ],
 )
 def test_who_waits_and_who_wakes(type, signals, blocking):
@@ -95,56 +96,42 @@ def test_take_waits_for_the_last_gradient(graph, task, pool):
     assert mean.result(timeout=30).tolist() == [1.0]
 
 
-def test_tokens_go_to_the_queue_they_are_put_into(graph, task, pool):
-    taken = {worker: pool.submit(run, task, token_dequeue(f"worker:{worker}")) for worker in range(2)}
-    run(task, token_enqueue("worker:1", 8))
-    assert taken[1].result(timeout=30) == 8
-    assert not taken[0].done()
-    run(task, token_enqueue("worker:0", constant(7, "int64"), count=2))
-    found = taken[0].result(timeout=30)
-    assert (found.dtype, found.shape, int(found)) == (np.int64, (), 7)
-    assert run(task, token_dequeue("worker:0")) == 7
-
-
 def test_dropped_resources_tell_what_was_in_flight(graph, task, pool):
     run(task, accumulator_apply_gradient("run1/w", constant([1.0]), 0, 0))
     run(task, accumulator_apply_gradient("run2/w", constant([1.0]), 0, 0))
-    run(task, token_enqueue("worker:0", 1, count=3))
     waiting = pool.submit(run, task, accumulator_take_gradient("run1/w", 2, "float32", [1]))
     (accumulator,) = task.drop_resources(f"{ACCUMULATORS}run1/")
     assert isinstance(accumulator, Accumulator)
     assert accumulator.pending() == 1
-    (queue,) = task.drop_resources(QUEUES)
-    assert isinstance(queue, TokenQueue)
-    assert queue.pending() == 3
     for worker in range(2):  # who waits, waits for the accumulator that is made anew
         run(task, accumulator_apply_gradient("run1/w", constant([5.0]), 0, worker))
     assert waiting.result(timeout=30).tolist() == [5.0]
 
 
 def test_a_synchronous_round_of_threads(graph, task):
-    """Three workers and a chief: every worker computes each step once, at the step its token says, and the mean has one gradient of each."""
+    """Three workers and a chief: every worker computes each step once, goes on after its update, and the mean has one gradient of each."""
     workers, steps = 3, 20
+    global_step = Variable(constant(0, "int64"), name="global_step")
     gradient, step = placeholder("float64", []), placeholder("int64", [])
     hand_in = [accumulator_apply_gradient("w", gradient, step, k) for k in range(workers)]
-    wait = [token_dequeue(f"worker:{k}") for k in range(workers)]
-    give = [token_enqueue(f"worker:{k}", step) for k in range(workers)]
+    wait = step_after(global_step, step)
     take = accumulator_take_gradient("w", workers, "float64", [])
+    with graph.control_dependencies([take]):
+        count = global_step.assign_add(1)
+    run(task, global_step.initializer)
     seen = [[] for _ in range(workers)]
 
     def work(k):
+        now = 0
         for _ in range(steps):
-            token = run(task, wait[k])
-            seen[k].append(int(token))
-            run(task, hand_in[k], feeds={gradient: 10.0 * int(token) + k, step: token})
+            seen[k].append(now)
+            run(task, hand_in[k], feeds={gradient: 10.0 * now + k, step: now})
+            now = int(run(task, wait, feeds={step: now}))
 
     threads = [threading.Thread(target=work, args=[k], daemon=True) for k in range(workers)]
     for thread in threads:
         thread.start()
-    means = []
-    for t in range(steps):
-        run(task, *give, feeds={step: t})
-        means.append(float(run(task, take)))
+    means = [float(run(task, take, count)[0]) for _ in range(steps)]
     for thread in threads:
         thread.join(30)
         assert not thread.is_alive()
@@ -158,8 +145,6 @@ def test_bad_steps_and_gradients_are_refused_when_built(graph):
     for step in (constant(1), constant([1], "int64"), constant(1.0)):
         with pytest.raises(ShapeError, match="a step must be an int64 scalar, but Const"):
             accumulator_apply_gradient("w", gradient, step, 0)
-        with pytest.raises(ShapeError, match="a step must be an int64 scalar"):
-            token_enqueue("q", step)
     with pytest.raises(ShapeError, match="floating, not int32"):
         accumulator_apply_gradient("w", constant([1]), 0, 0)
     with pytest.raises(ShapeError, match="at least 1 gradient, not 0"):

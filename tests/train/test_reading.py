@@ -14,8 +14,9 @@ from pslab.data.datasets import Dataset
 from pslab.train.model import Model
 from pslab.train.models import MLP
 from pslab.train.reading import Reading, share_path
-from pslab.train.strategy import Async, Replication, Strategy, Sync
+from pslab.train.strategy import Replication, Strategy
 from pslab.train.trainer import Trainer
+from pslab.train.updates import Async, Sync
 from tests.train.tasks import LocalTasks
 
 STEPS = 60

@@ -12,8 +12,9 @@ from pslab import errors
 from pslab.train.collective import Pipeline, RingAllReduce
 from pslab.train.model import Model
 from pslab.train.models import MLP
-from pslab.train.strategy import ALL_MODES, Replication, Strategy, Sync
+from pslab.train.strategy import ALL_MODES, Replication, Strategy
 from pslab.train.trainer import Trainer
+from pslab.train.updates import Sync
 from tests.train.tasks import LocalTasks
 from tests.train.test_trainer import DEADLINE_S, MANY, data
 
@@ -44,7 +45,7 @@ def start(tasks):
 
 def resident(tasks: LocalTasks, task: str) -> set[str]:
     """Names of the parameters and slots that an epoch keeps on a task, without the epoch's."""
-    names = {name.partition("/")[2] for name in tasks.services[task]._server.task.variables if name.startswith("epoch_")}
+    names = {name.partition("/")[2] for name in tasks.services[task]._server.task.variables if name.startswith("own_")}
     return {name for name in names if not name.startswith("updates")}
 
 

@@ -26,8 +26,9 @@ from pslab.train.model import Model
 from pslab.train.models import MLP
 from pslab.train.plans import mode_plan, sketch
 from pslab.train.ring import all_reduce, chunk_sizes, hops
-from pslab.train.strategy import Strategy, Sync
+from pslab.train.strategy import Strategy
 from pslab.train.trainer import Trainer
+from pslab.train.updates import Sync
 from tests.train import reference
 from tests.train.tasks import LocalTasks
 from tests.train.test_trainer import DEADLINE_S, MANY
@@ -172,7 +173,7 @@ def test_with_two_workers_it_is_sync_bit_for_bit(rule) -> None:
 def copies(tasks: LocalTasks, workers: int) -> list[dict[str, np.ndarray]]:
     """What lies on each worker under names of an epoch."""
     stores = [tasks.services[f"worker:{i}"]._server.task.variables for i in range(workers)]
-    return [{name.partition("/")[2]: store.read(name) for name in store if name.startswith("epoch_")} for store in stores]
+    return [{name.partition("/")[2]: store.read(name) for name in store if name.startswith("own_")} for store in stores]
 
 
 def test_all_workers_have_the_same_parameters_and_slots_after_every_step() -> None:

@@ -13,8 +13,9 @@ from pslab import errors
 from pslab.data.datasets import Dataset
 from pslab.train.model import Model
 from pslab.train.models import MLP
-from pslab.train.strategy import ALL_MODES, Async, Replication, Strategy, Sync
+from pslab.train.strategy import ALL_MODES, Replication, Strategy
 from pslab.train.trainer import Trainer
+from pslab.train.updates import Async, Sync
 from tests.train.tasks import LocalTasks
 
 DEADLINE_S = 20.0

@@ -12,8 +12,9 @@ from pslab.data.batches import Batches
 from pslab.data.datasets import Dataset
 from pslab.train.model import Model
 from pslab.train.models import MLP
-from pslab.train.strategy import Async, Replication, Strategy, Sync
+from pslab.train.strategy import Replication, Strategy
 from pslab.train.trainer import Trainer
+from pslab.train.updates import Async, Sync
 from tests.train import reference
 from tests.train.tasks import LocalTasks
 
