@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormat
 
 if TYPE_CHECKING:
     import pandas
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
 
@@ -46,13 +48,19 @@ def averaged(frame: pandas.DataFrame, column: str) -> Curve:
         return np.zeros(0), np.zeros(0)
     steps = known["global_step"].to_numpy(float)
     stretch = ((steps - steps.min()) / (np.ptp(steps) + 1) * BUCKETS).astype(int)
-    means = known.groupby([stretch, known["replication"], known["update"]])[["global_step", column]].mean().sort_values("global_step", kind="stable")
+    means = known.groupby([stretch, modes(known)])[["global_step", column]].mean().sort_values("global_step", kind="stable")
     return means["global_step"].to_numpy(float), means[column].to_numpy(float)
 
 
-def legend_below(ax: Axes) -> None:
-    """Put the legend where it covers no data."""
-    handles, labels = ax.get_legend_handles_labels()
+def modes(frame: pandas.DataFrame) -> pandas.Series[str]:
+    """The mode of each step, in words."""
+    return frame["replication"] + " " + frame["update"] + frame["compression"].map(lambda words: f", {words}" if words else "")
+
+
+def legend_below(ax: Axes, handles: Sequence[Artist] | None = None) -> None:
+    """Put the legend where it covers no data; of what is drawn, or of ``handles``."""
+    handles = ax.get_legend_handles_labels()[0] if handles is None else handles
+    labels = [str(handle.get_label()) for handle in handles]
     if handles:
         columns = max(1, min(4, 50 // max(map(len, labels))))  # some 50 letters are as wide as the axes
         ax.legend(handles, labels, loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=columns, columnspacing=1.3, handlelength=2.2)
@@ -97,27 +105,33 @@ def scale_divergence(ax: Axes, values: np.ndarray[Any, Any]) -> None:
 def in_bytes(axis: Axis) -> None:
     """Let an axis say bytes, kB, MB or GB."""
     axis.set_major_locator(MaxNLocator(5))
-    axis.set_major_formatter(FuncFormatter(_bytes))
+    axis.set_major_formatter(FuncFormatter(bytes_said))
 
 
 def in_seconds(axis: Axis) -> None:
     """Let an axis say s, ms or µs."""
     axis.set_major_locator(MaxNLocator(5))
-    axis.set_major_formatter(FuncFormatter(_seconds))
+    axis.set_major_formatter(FuncFormatter(seconds_said))
 
 
-def _bytes(value: float, _: Any = None) -> str:
+def bytes_said(value: float, _: Any = None) -> str:
+    """Bytes, kB, MB or GB."""
     for unit in ("B", "kB", "MB"):
         if abs(value) < 1000:
-            return f"{value:g} {unit}"
+            return f"{_short(value)} {unit}"
         value /= 1000
-    return f"{value:g} GB"
+    return f"{_short(value)} GB"
 
 
-def _seconds(value: float, _: Any = None) -> str:
+def seconds_said(value: float, _: Any = None) -> str:
+    """Seconds, ms or µs."""
     if value == 0:
         return "0"
     for scale, unit in ((1.0, "s"), (1e-3, "ms")):
         if abs(value) >= 0.999 * scale:
-            return f"{value / scale:.3g} {unit}"
-    return f"{value / 1e-6:.3g} µs"
+            return f"{_short(value / scale)} {unit}"
+    return f"{_short(value / 1e-6)} µs"
+
+
+def _short(value: float) -> str:
+    return f"{float(f'{value:.3g}'):g}"

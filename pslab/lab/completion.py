@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from IPython.core.completer import CompletionContext, SimpleCompletion, SimpleMatcherResult, context_matcher
@@ -11,6 +11,7 @@ from IPython.core.getipython import get_ipython
 
 from pslab.lab.lab import Lab
 from pslab.lab.parser import build_parser, verbs_of
+from pslab.lab.sweep_words import ENDS, suggestions
 from pslab.train.models import NAMES
 
 
@@ -28,8 +29,10 @@ def pslab_matcher(context: CompletionContext) -> SimpleMatcherResult:
     return {"completions": matches, "suppress": not _FILES.intersection(words[1:2]), "matched_fragment": typed}
 
 
-_FILES = frozenset({"save", "restore", "plot", "run"})
+_FILES = frozenset({"save", "restore", "plot", "run", "sweep"})
 """Verbs that take the name of a file: IPython's own completions of these stay."""
+_OPTION_VALUES: dict[str, Callable[[], Iterable[str]]] = {"--over": suggestions, "--until": lambda: ENDS}
+"""Words for options whose values are not a choice."""
 
 
 def candidates(words: list[str], names: Mapping[str, Any]) -> list[str]:
@@ -51,7 +54,7 @@ def candidates(words: list[str], names: Mapping[str, Any]) -> list[str]:
     last = words[-1]
     for action in parser._actions:
         if last in action.option_strings and action.nargs != 0:
-            return [str(choice) for choice in action.choices or ()]
+            return [str(choice) for choice in action.choices or _OPTION_VALUES.get(max(action.option_strings, key=len), list)()]
     options = [max(a.option_strings, key=len) for a in parser._actions if a.option_strings]
     return [*_values(used, names), *(o for o in options if o not in words)]
 

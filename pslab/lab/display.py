@@ -65,8 +65,9 @@ def show_status(status: LabStatus) -> Shown:
     said = ", ".join(f"{name} {value:.4g}" for name, value in figures if not math.isnan(value))
     speed = "" if math.isnan(status.steps_per_s) or status.state != "running" else f", {status.steps_per_s:,.0f} worker steps/s"
     dropped = f", {status.dropped} gradient{'s' if status.dropped > 1 else ''} dropped" if status.dropped else ""
+    compression = f", {status.compression}" if status.compression else ""
     heading = (
-        f"{status.state}: {status.model} on {status.dataset}, {status.replication} {status.update}, "
+        f"{status.state}: {status.model} on {status.dataset}, {status.replication} {status.update}{compression}, "
         f"step {status.global_step} of {status.target_step}{speed}{dropped}" + (f" — {said}" if said else "")
     )
     rows = [(loop.name, _what_it_does(loop, status), loop.step) for loop in status.workers]

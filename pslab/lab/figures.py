@@ -10,7 +10,7 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from pslab.lab.chart import STYLE, averaged, in_bytes, in_seconds, legend_below, say, scale_divergence, scale_loss
+from pslab.lab.chart import STYLE, averaged, in_bytes, in_seconds, legend_below, modes, say, scale_divergence, scale_loss
 from pslab.lab.palette import DASHES, FLOWS, INK, MARKERS, PHASES, SERIES
 
 if TYPE_CHECKING:
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _DIVERGENCE = "‖θ worker − θ ps‖ / ‖θ ps‖"
+_LONGEST = 32
+"""Letters of a mode's name that a slanted one may have."""
 _TITLES = ("Loss", "Divergence, just before the update", "Bytes per worker step", "Time per worker step")
 
 
@@ -168,13 +170,13 @@ def _span(frame: pandas.DataFrame) -> tuple[float, float]:
 def _mode_begins(frame: pandas.DataFrame) -> dict[float, str]:
     """The global step where each stretch of a mode begins; empty where there is only one. Steps of two modes mix by a few where one ends."""
     ordered = frame.sort_values("global_step", kind="stable")
-    modes = ordered["replication"] + " " + ordered["update"]
-    if modes.nunique() < 2:
+    mode_of = modes(ordered)
+    if mode_of.nunique() < 2:
         return {}
     steps = ordered["global_step"].to_numpy(float)
     nearest = 0.02 * np.ptp(steps)
     begins: dict[float, str] = {}
-    for step, mode in zip(steps[modes.ne(modes.shift())], modes[modes.ne(modes.shift())], strict=True):
+    for step, mode in zip(steps[mode_of.ne(mode_of.shift())], mode_of[mode_of.ne(mode_of.shift())], strict=True):
         if not begins or step - max(begins) >= nearest:
             begins[float(step)] = mode
         else:
@@ -189,10 +191,19 @@ def _name_modes(ax: Axes, begins: Mapping[float, str]) -> None:
     slanted = any(gap < 0.24 * (high - low) for gap in np.diff([*steps, high]))
     style: dict[str, Any] = {"rotation": 30, "rotation_mode": "anchor"} if slanted else {}
     for step, mode in begins.items():
-        words = mode if slanted else mode.replace(" ", "\n")
+        words = _cut(mode) if slanted else _in_lines(mode)
         ax.text(step, 1.015, words, transform=ax.get_xaxis_transform(), fontsize=11, color=INK, ha="left", va="bottom", **style)
     if begins:
-        ax.set_title(ax.get_title(loc="left"), pad=90 if slanted else 40)
+        longest, lines = max(len(_cut(mode)) for mode in begins.values()), max(_in_lines(mode).count("\n") + 1 for mode in begins.values())
+        ax.set_title(ax.get_title(loc="left"), pad=30 + 3.2 * longest if slanted else 8 + 16 * lines)
+
+
+def _cut(mode: str) -> str:
+    return mode if len(mode) <= _LONGEST else mode[: _LONGEST - 1] + "…"
+
+
+def _in_lines(mode: str) -> str:
+    return mode.replace(" ", "\n", 1).replace(", ", ",\n")
 
 
 def _bars(ax: Axes, frames: Mapping[str, pandas.DataFrame], parts: Mapping[str, tuple[str, str, str]]) -> None:
@@ -203,7 +214,7 @@ def _bars(ax: Axes, frames: Mapping[str, pandas.DataFrame], parts: Mapping[str, 
         widths = np.array([float(np.nan_to_num(frame[column].mean())) for frame in frames.values()])
         ax.barh(range(len(names)), widths, left=left, color=colour, hatch=hatch, edgecolor="white", linewidth=0, height=0.6, label=label)
         left += widths
-    ax.set_yticks(range(len(names)), [name.replace(" ", "\n") for name in names])
+    ax.set_yticks(range(len(names)), [_in_lines(name) for name in names])
     ax.invert_yaxis()
     ax.grid(visible=False, axis="y")
     ax.set_xlim(0, left.max() * 1.08 or 1)

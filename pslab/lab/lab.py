@@ -15,12 +15,15 @@ from pslab.data.datasets import load
 from pslab.data.partitions import DataSource
 from pslab.errors import FailedPreconditionError, UsageError
 from pslab.lab.lab_cluster import LabCluster
-from pslab.lab.memory import MemoryEstimate, Room, check_training, chunk_that_fits, estimate
+from pslab.lab.memory import MOST, MemoryEstimate, Room, check_training, chunk_that_fits, estimate, held
+from pslab.lab.plan import Grid, plan
 from pslab.lab.recipe import Recipe
+from pslab.lab.setup import Setup
 from pslab.lab.status import LabStatus
 from pslab.lab.tables import metrics_table
+from pslab.lab.until import Until
 from pslab.train.collective import replication_of
-from pslab.train.job import CHIEF, CLIENT, Job
+from pslab.train.job import Job
 from pslab.train.model import Build, Model
 from pslab.train.model_session import CHUNK
 from pslab.train.plans import evaluation_step, mode_plan, prediction_step, sketch
@@ -34,11 +37,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from pslab.graph.plan import StepPlan
+    from pslab.lab.sweep import Sweep
     from pslab.trace.recorder import Records
 
 
-MOST = 2**20
-"""The largest batch that is thought of where nobody knows how many examples there are."""
 RECENT = 100
 """Steps that a status is a mean over."""
 
@@ -164,8 +166,8 @@ class Lab:
 
         Args:
             strategy: all of it; or
-            fields: those of `Strategy` to be changed: ``replication``, ``update``, ``commit_every``, ``commit``, … An update rule that can be had
-                in one replication only brings that along.
+            fields: those of `Strategy` to be changed: ``replication``, ``update``, ``commit_every``, ``commit``, ``compression``. An update rule that
+                can be had in one replication only brings that along.
 
         Raises:
             UsageError: there is no such mode, or it does not fit the cluster; the one before stays.
@@ -236,6 +238,31 @@ class Lab:
         await asyncio.to_thread(self._training().wait, step, timeout)
         return self.status()
 
+    def sweep(self, over: Grid, until: Until | None = None, *, path: str | Path | None = None, resume: Sweep | None = None, **how: Any) -> Sweep:
+        """Train from the beginning at every point of a grid, with several seeds: ``lab.sweep({"commit_every": [1, 2, 4]}, accuracy=0.95)``.
+
+        All is checked before anything runs. A run that fails is recorded, and the next begins. An interrupt gives up the run in flight, and what was made
+        is returned. The lab's own training is set aside meanwhile (`Trainer.lent`); it, the mode and the size of the cluster are as before in the end.
+
+        Args:
+            over: values by setting (`pslab.lab.setup.KEYS`), of which every combination is run; or the points one by one, as a list of dicts.
+            until: when a run ends; or as keywords, those of `Until`.
+            path: a directory, written after each run. What it has already of this sweep is not run again; points and seeds may be added.
+            resume: a sweep to go on with, likewise.
+            **how: ``seeds``, runs per point (3), and the first ``seed`` (0), both of the data's order and the initial parameters; or ends.
+
+        Raises:
+            UsageError: something does not fit, or what is to be gone on with has other settings; the message says which.
+            OpError: there is no cluster, the lab's own training cannot be set aside, or the results cannot be written.
+        """
+        from pslab.lab.sweep_run import Bench, run_sweep
+
+        with self._lock:
+            cluster, dataset = self.cluster.require(), self._the_dataset()
+            now = Setup(self._strategy, self._recipe, self._batch_size, self._reading, cluster.ps, cluster.workers)
+            planned, setups = plan(over, now, dataset, until, **how)
+            return run_sweep(planned, Bench(self.cluster, dataset, setups, self._trainer), path, resume)
+
     # Looking
 
     def status(self) -> LabStatus:
@@ -274,14 +301,14 @@ class Lab:
             ResourceExhaustedError: not even one fits beside the test set.
         """
         trainer, dataset = self._begun(), self._the_dataset()
-        data = self._data(dataset.x_test.nbytes + dataset.y_test.nbytes)
+        data = self._held(dataset.x_test.nbytes + dataset.y_test.nbytes)
         return trainer.evaluate(chunk_that_fits(evaluation_step(trainer.job()), data, CHUNK, self.cluster.room, "testing"))
 
     def predict(self, x: Any = None, *, n: int = 10) -> dict[str, np.ndarray[Any, Any]]:
         """The model's outputs for examples: ``x``, or the first ``n`` of the test set, whose targets come along as ``"target"``."""
         trainer, dataset = self._begun(), self._the_dataset()
         examples = dataset.x_test[:n] if x is None else np.asarray(x)
-        chunk = chunk_that_fits(prediction_step(trainer.job()), self._data(examples.nbytes), CHUNK, self.cluster.room, "predicting")
+        chunk = chunk_that_fits(prediction_step(trainer.job()), self._held(examples.nbytes), CHUNK, self.cluster.room, "predicting")
         outputs = trainer.predict(examples, chunk)
         return outputs if x is not None else {**outputs, "target": dataset.y_test[:n]}
 
@@ -295,7 +322,7 @@ class Lab:
         job = self._job_or_sketch().fed
         examples = self._the_dataset().examples
         most = MOST if examples is None else examples // job.workers
-        return estimate(job, self._batch_size if batch is None else batch, self._data(), most, room)
+        return estimate(job, self._batch_size if batch is None else batch, self._held(), most, room)
 
     def graph(self) -> StepPlan:
         """The plan of a step of the present mode: which task runs which ops, and what travels between them."""
@@ -346,10 +373,8 @@ class Lab:
         check_training(self.memory())
         return trainer
 
-    def _data(self, tested: int = 0) -> dict[str, int]:
-        """Bytes of examples by task: every worker and the client have those to train on, the chief those that are tested."""
-        holders = (*(f"worker:{i}" for i in range(self.cluster.workers or 2)), CLIENT)
-        return {task: self._the_dataset().nbytes + (tested if task == CHIEF else 0) for task in holders}
+    def _held(self, tested: int = 0) -> dict[str, int]:
+        return held(self._the_dataset(), self.cluster.workers or 2, tested)
 
     def _training(self) -> Trainer:
         self.cluster.require()

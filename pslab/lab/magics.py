@@ -21,6 +21,8 @@ from pslab.lab.parser import parse
 from pslab.lab.programs import run_words
 from pslab.lab.progress import ProgressLine
 from pslab.lab.status import LabStatus
+from pslab.lab.sweep import Sweep
+from pslab.lab.sweep_words import grid_of, until_of
 from pslab.train.models import NAMES
 
 NAME = "lab"
@@ -35,6 +37,7 @@ class PslabMagics(Magics):
         super().__init__(shell)
         found = self.shell.user_ns.get(NAME)
         self._own = found if isinstance(found, Lab) else Lab()
+        self._swept: Sweep | None = None
         atexit.register(self._own.cluster.stop)
         self.shell.user_ns.setdefault(NAME, self._own)
 
@@ -135,6 +138,17 @@ class PslabMagics(Magics):
             print("stopped waiting; the training goes on in the background (%pslab pause, %pslab stop)")
         return self.lab.status()
 
+    def _sweep(self, options: argparse.Namespace) -> Sweep:
+        from IPython.display import display
+
+        if options.resume and self._swept is None:
+            raise UsageError("there is no sweep to go on with", "leave --resume out")
+        grid = grid_of(options.over, self.lab.strategy, lambda name: self._named(name, "function"))
+        resume = self._swept if options.resume else None
+        self._swept = self.lab.sweep(grid, until_of(options.until), seeds=options.seeds, seed=options.seed, path=options.path, resume=resume)
+        display(self._swept.plot())
+        return self._swept
+
     def _plot(self, options: argparse.Namespace) -> Any:
         from IPython.display import display
 
@@ -192,6 +206,7 @@ _VERBS: dict[str, Callable[[PslabMagics, argparse.Namespace], Any]] = {
     "step": lambda self, options: show_status(self.lab.step(options.n)),
     "stop": lambda self, options: show_status(self.lab.stop()),
     "status": lambda self, options: show_status(self.lab.status()),
+    "sweep": PslabMagics._sweep,
     "plot": PslabMagics._plot,
     "evaluate": lambda self, options: show_figures("on the test set", self.lab.evaluate()),
     "predict": lambda self, options: show_predictions(self.lab.predict(n=options.n)),

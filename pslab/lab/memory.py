@@ -6,11 +6,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from pslab.data.partitions import DataSource
 from pslab.errors import ResourceExhaustedError, UsageError
 from pslab.graph.memory import TaskMemory, largest_batch
-from pslab.train.job import Job
+from pslab.train.job import CHIEF, CLIENT, Job
 from pslab.train.memory import TrainingMemory, memory_of
 from pslab.train.plans import PlannedStep
+
+MOST = 2**20
+"""The largest batch that is thought of where nobody knows how many examples there are."""
 
 
 class Shortage(NamedTuple):
@@ -87,6 +91,12 @@ class Room:
     def limit(self) -> int | None:
         """The limit of a step."""
         return self.host if self.gpu is None else self.gpu
+
+
+def held(dataset: DataSource, workers: int, tested: int = 0) -> dict[str, int]:
+    """Bytes of examples by task: every worker and the client have those to train on, the chief those that are ``tested``, too."""
+    holders = (*(f"worker:{i}" for i in range(workers)), CLIENT)
+    return {task: dataset.nbytes + (tested if task == CHIEF else 0) for task in holders}
 
 
 def estimate(job: Job, batch: int, data: Mapping[str, int], most: int, room: Room) -> MemoryEstimate:

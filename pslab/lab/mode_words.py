@@ -11,6 +11,7 @@ from pslab.errors import UsageError
 from pslab.lab.numbers import count, fraction, natural, not_negative, positive
 from pslab.train.collective import Pipeline, RingAllReduce
 from pslab.train.commits import Differences, Elastic, Gradients
+from pslab.train.compression import COMPRESSIONS, Compression
 from pslab.train.strategy import Replication, Strategy
 from pslab.train.updates import SSP, Aggregation, Async, KAsync, Sync
 
@@ -20,6 +21,7 @@ COMMITS: Mapping[str, Any] = {"gradients": Gradients, "differences": Differences
 """What a worker commits, by the word for each."""
 
 _UPDATE_OPTIONS = ("backup", "k", "staleness", "aggregation", "by_staleness", "compensation", "lock", "microbatches")
+_COMPRESSION_OPTIONS = ("keep", "error_feedback")
 _COMMIT_OPTIONS = {"outer_rate": "rate", "outer_momentum": "momentum", "own_start": "own_start", "alpha": "alpha"}
 
 
@@ -41,6 +43,9 @@ def add_mode(mode: argparse.ArgumentParser) -> None:
     mode.add_argument("--outer-momentum", type=fraction, metavar="F", help="differences: Nesterov momentum of the step on the ps (0)")
     mode.add_argument("--own-start", action=_YesOrNo, help="differences: each replica begins at initial values of its own (no)")
     mode.add_argument("--alpha", type=fraction, metavar="F", help="elastic: strength (0.1)")
+    mode.add_argument("--compression", choices=["none", *COMPRESSIONS], help="how what it commits is sent in fewer bytes")
+    mode.add_argument("--keep", type=fraction, metavar="F", help="top-k, random-k: which share of the elements is sent (0.01)")
+    mode.add_argument("--error-feedback", action=_YesOrNo, help="whether a worker sends later what it did not send (of int8 no, else yes)")
 
 
 def mode_fields(options: argparse.Namespace, now: Strategy) -> dict[str, Any]:
@@ -56,7 +61,19 @@ def mode_fields(options: argparse.Namespace, now: Strategy) -> dict[str, Any]:
         fields["update"] = _changed("update", UPDATES, options.update, updates, now.update)
     if options.commit is not None or commits:
         fields["commit"] = _changed("commit", COMMITS, options.commit, commits, now.commit)
+    compression = {name: value for name in _COMPRESSION_OPTIONS if (value := getattr(options, name)) is not None}
+    if options.compression is not None or compression:
+        fields["compression"] = _compression(options.compression, compression, now.compression)
     return fields
+
+
+def _compression(chosen: str | None, values: Mapping[str, Any], now: Compression | None) -> Compression | None:
+    if chosen == "none" or (chosen is None and now is None):
+        if values:
+            name = next(iter(values)).replace("_", "-")
+            raise UsageError(f"without compression there is no {name}", "%pslab mode --compression top-k --keep 0.01")
+        return None
+    return _changed("compression", COMPRESSIONS, chosen, values, now)  # type: ignore[no-any-return]
 
 
 def _changed(option: str, kinds: Mapping[str, Any], chosen: str | None, values: Mapping[str, Any], now: Any) -> Any:

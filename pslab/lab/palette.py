@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 ORANGE, SKY, GREEN, YELLOW, BLUE, VERMILION, PURPLE, GREY = "#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7", "#666666"
 
 SERIES = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, GREY, YELLOW)
 """Colours of workers or modes, in order."""
-DASHES = ("-", "--", "-.", ":")
+DASHES: tuple[Literal["-"], Literal["--"], Literal["-."], Literal[":"]] = ("-", "--", "-.", ":")
 """Line styles of workers or modes, in order."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 """Markers of workers or modes, in order."""

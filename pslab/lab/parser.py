@@ -91,6 +91,7 @@ def build_parser() -> Parser:
     train.add_argument("--wait", action="store_true", help="come back when they are made")
     step = verbs.add_parser("step", help="make so many updates, and be paused")
     step.add_argument("n", type=count, nargs="?", metavar="N", default=1, help="how many (1)")
+    _add_sweep(verbs.add_parser("sweep", help="train at every point of a grid, with several seeds, and compare"))
     plot = verbs.add_parser("plot", help="draw loss, divergence, bytes and time")
     plot.add_argument("path", nargs="?", metavar="FILE", help="write the picture there too")
     predict = verbs.add_parser("predict", help="the model's outputs for examples of the test set")
@@ -143,6 +144,18 @@ def _add_cluster(cluster: argparse.ArgumentParser) -> None:
     kill.add_argument("task", metavar="TASK", help="such as worker:1")
     actions.add_parser("status", help="who is where")
     actions.add_parser("stop", help="take the cluster down")
+
+
+def _add_sweep(sweep: argparse.ArgumentParser) -> None:
+    sweep.add_argument(
+        *("--over", "-o"), action="append", required=True, metavar="SETTING=V,V", help="values of a setting; several: each combination of them"
+    )
+    sweep.add_argument("--until", "-u", action="append", required=True, metavar="END=V", help="accuracy, loss, steps or seconds; which comes first")
+    sweep.add_argument("--seeds", type=count, metavar="N", default=3, help="runs of each combination (3)")
+    sweep.add_argument("--seed", type=natural, metavar="N", default=0, help="the first seed (0)")
+    kept = sweep.add_mutually_exclusive_group()
+    kept.add_argument("--path", metavar="DIRECTORY", help="keep it there; what is there already is gone on with")
+    kept.add_argument("--resume", action="store_true", help="go on with the last one, which was interrupted")
 
 
 def verbs_of(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:

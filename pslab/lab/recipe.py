@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pslab.data.partitions import DataSource
+from pslab.errors import UsageError
 from pslab.train.model import Build, Features, Model, try_out
 from pslab.train.models import by_name
 
@@ -30,6 +31,12 @@ class Recipe:
     optimizer: str | Callable[[], Any] = "sgd"
     learning_rate: float = 0.1
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        widths = (self.hidden,) if isinstance(self.hidden, int) else tuple(self.hidden)
+        if not all(isinstance(width, int) for width in widths):
+            raise UsageError(f"the widths of hidden layers are whole numbers, found {self.hidden!r}")
+        object.__setattr__(self, "hidden", widths)
 
     @property
     def name(self) -> str:

@@ -37,6 +37,7 @@ class LabStatus:
         message: why it is paused or failed.
         replication: ``"between-graph"`` or ``"in-graph"``.
         update: ``"sync"`` or ``"async"``.
+        compression: such as ``"top-k 1 %"``; empty where there is none.
         global_step: updates that were made.
         target_step: updates that are to be made.
         workers: the loops.
@@ -52,6 +53,7 @@ class LabStatus:
     message: str
     replication: str
     update: str
+    compression: str
     global_step: int
     target_step: int
     workers: tuple[LoopState, ...]
@@ -85,6 +87,7 @@ class LabStatus:
             message=now.message,
             replication=str(now.strategy.replication),
             update=str(now.strategy.update),
+            compression=str(now.strategy.compression or ""),
             global_step=now.global_step,
             target_step=now.target_step,
             workers=tuple(LoopState(loop.name, loop.state, loop.steps) for loop in now.loops),

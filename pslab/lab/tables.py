@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 def metrics_table(records: Records | None, strategies: Sequence[Strategy]) -> pandas.DataFrame:
     """A tidy table: one row per worker step.
 
-    ``time`` is in seconds since the first step began; ``strategy`` becomes ``replication`` and ``update``; a metric's column has the metric's own name.
+    ``time`` is in seconds since the first step began; ``strategy`` becomes ``replication``, ``update`` and
+    ``compression`` (empty where there is none); a metric's column has the metric's own name.
     """
     import numpy as np
     import pandas
@@ -30,4 +31,5 @@ def metrics_table(records: Records | None, strategies: Sequence[Strategy]) -> pa
     modes = table.pop("strategy")
     table.insert(4, "replication", [str(strategies[i].replication) for i in modes])
     table.insert(5, "update", [str(strategies[i].update) for i in modes])
+    table.insert(6, "compression", [str(strategies[i].compression or "") for i in modes])
     return table.rename(columns={name: name.removeprefix(METRIC) for name in table.columns if name.startswith(METRIC)})

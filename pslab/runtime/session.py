@@ -139,12 +139,18 @@ class Session:
         return call
 
     def prepare(self, fetches: Sequence[Tensor | Operation], feeds: Sequence[Tensor]) -> Step:
-        """The planned step for ``fetches``: made once for each version of the graph, and kept."""
+        """The planned step for ``fetches``: made once for each version of the graph, and kept.
+
+        Raises:
+            GraphError: a fetch belongs to another graph.
+        """
         key = (self.graph.version, tuple(fetches), tuple(feeds))
         with self._lock:
             self._check_open()
             step = self._steps.get(key)
             if step is None:
+                for fetch in fetches:
+                    self.graph.as_graph_element(fetch)
                 self._steps = {k: s for k, s in self._steps.items() if k[0] == self.graph.version}
                 step = self._steps[key] = self._planner.prepare(self.graph, fetches, feeds, self.config)
         return step

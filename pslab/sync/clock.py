@@ -20,6 +20,7 @@ class StalenessClock:
         self._steps = dict.fromkeys(workers, 0)
         self._staleness = staleness
         self._held: set[int] = set()
+        self._open = False
 
     def tick(self, worker: int) -> list[int]:
         """``worker`` has made a step; returns who may begin the next one now and could not before, ``worker`` perhaps among them."""
@@ -41,11 +42,12 @@ class StalenessClock:
         """How many steps more than the slowest ``worker`` has made."""
         return self._steps[worker] - min(self._steps.values())
 
-    def open(self) -> None:
-        """Let everybody go: the training ends."""
-        self._held.clear()
+    def open(self) -> list[int]:
+        """Hold nobody any more: the training ends; returns who may begin the next step now."""
+        self._open = True
+        return self._release()
 
     def _release(self) -> list[int]:
-        released = sorted(w for w in self._held if self.ahead(w) <= self._staleness)
+        released = sorted(w for w in self._held if self._open or self.ahead(w) <= self._staleness)
         self._held.difference_update(released)
         return released

@@ -94,7 +94,9 @@ class Applied:
         return go, Read([values[v] for v in self.replica.variables], ())
 
 
-def apply_at_once(job: Job, replica: Replica, worker: int, optimizer: Optimizer, differences: Sequence[Tensor], before: Sequence[Tensor]) -> Applied:
+def apply_at_once(
+    job: Job, replica: Replica, worker: int, optimizer: Optimizer, differences: Sequence[Tensor], before: Sequence[Tensor], sent: Sequence[Operation]
+) -> Applied:
     """Apply what has come from ``worker``.
 
     Args:
@@ -104,10 +106,12 @@ def apply_at_once(job: Job, replica: Replica, worker: int, optimizer: Optimizer,
         optimizer: what applies it.
         differences: what is taken as gradients, one per parameter.
         before: reads of the parameters that are to come first.
+        sent: the ops on the worker that make what it sends.
     """
     entries: dict[str, Tensor] = {}
     for task, variables in _by_task(replica).items():
-        with replica.graph.colocate_with(variables[0].op), replica.graph.control_dependencies([d.op for d in differences]):
+        here = [d.op for d in differences if DeviceSpec.from_string(d.device).task_name == task]  # of another ps it would have to be told
+        with replica.graph.colocate_with(variables[0].op), replica.graph.control_dependencies([*sent, *here]):
             entries[task] = ledger_apply(resources_of(job.epoch_id), worker)
     weighed = []
     for difference, variable in zip(differences, replica.variables, strict=True):

@@ -19,6 +19,7 @@ from pslab.train.applying import apply_at_once, note_read, own_arrays, pace_of
 from pslab.train.committing import WorkerSide, outer_optimizer, outer_slots, worker_side
 from pslab.train.divergence import squared_distances
 from pslab.train.epoch_names import resources_of
+from pslab.train.exchange import Exchange, send
 from pslab.train.job import Job
 from pslab.train.replica import PS_0, Replica, build_replica
 from pslab.train.staleness import staleness
@@ -85,7 +86,7 @@ def immediate_replica(job: Job, worker: int) -> ReplicaGraph:
     with replica.on_worker():
         optimizer = outer_optimizer(job, replica)
         differences = arrival.differences()
-        applied = apply_at_once(job, replica, worker, optimizer, differences, arrival.before)
+        applied = apply_at_once(job, replica, worker, optimizer, differences, arrival.before, arrival.exchange.sent)
         next_step = replica.count_after(applied.counted)
         pace = pace_of(job)
         go, read = (next_step.op, applied.read()) if pace is None else applied.read_in_pace(pace, next_step.op)
@@ -118,6 +119,7 @@ def gathered_replica(job: Job, worker: int) -> ReplicaGraph:
     with replica.on_worker():
         sent_step = identity(arrival.read_step)  # as one more tensor that travels with the contributions
         stale = staleness(replica.global_step, sent_step)
+        arrival.exchange.precede([stale.op])
         always = isinstance(job.strategy.update, KAsync)
         differences = arrival.differences()
         handed_in = []
@@ -179,7 +181,7 @@ def chief(job: Job) -> ChiefGraph:
             name = accumulator_of(job, variable)
             with replica.graph.colocate_with(variable.op):
                 begin.append(accumulator_set_global_step(name, replica.global_step.value()))
-                taken.append(accumulator_take_gradient(name, required, variable.dtype, variable.shape, update.aggregation))
+                taken.append(accumulator_take_gradient(name, required, variable.dtype, variable.shape, aggregation=update.aggregation))
         optimizer = outer_optimizer(job, replica)
         updates = optimizer.update(zip(taken, replica.variables, strict=True))
         next_step = replica.count_after([u.op for u in updates])
@@ -201,6 +203,7 @@ class _Arrival:
 
     replica: Replica
     side: WorkerSide
+    exchange: Exchange
     read_step: Tensor
     before: Sequence[Tensor]
     distances: Sequence[Tensor]
@@ -208,7 +211,7 @@ class _Arrival:
     def differences(self) -> list[Tensor]:
         """What the ps take as gradients."""
         found = []
-        for contribution, variable in zip(self.side.contributions, self.replica.variables, strict=True):
+        for contribution, variable in zip(self.exchange.arrived, self.replica.variables, strict=True):
             with self.replica.graph.colocate_with(variable.op):
                 found.append(self.side.difference(contribution, variable))
         return found
@@ -247,7 +250,7 @@ class _Arrival:
             self.side.arrived,
             prepare,
             pull,
-            [*beginning, *noted],
+            [*beginning, *self.exchange.begin, *noted],
             granted,
             claim,
         )
@@ -258,9 +261,11 @@ def _arrive(job: Job, worker: int) -> _Arrival:
     with replica.on_worker():
         side = worker_side(job, replica)
         read_step = placeholder(int64, [], name="read_step")
-        before = _read_after(replica.variables, [c.op for c in side.contributions])
+        exchange = send(job, worker, side.contributions, replica.variables)
+        before = _read_after(replica.variables, exchange.sent)
+        exchange.precede([old.op for old in before])
         distances = squared_distances(side.arrived, before)
-    return _Arrival(replica, side, read_step, before, distances)
+    return _Arrival(replica, side, exchange, read_step, before, distances)
 
 
 def _read_after(variables: Sequence[Variable], ops: Sequence[Operation]) -> list[Tensor]:

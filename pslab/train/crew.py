@@ -129,6 +129,13 @@ class Crew:
         self._dropped = 0
         self._cluster.call_all("begin_anew")
 
+    def take_back(self) -> None:
+        """Have the tasks again, whatever they did for others meanwhile, and set them up."""
+        self.wait_for_all()
+        self._history.begin_cursors_anew()
+        self._cluster.call_all("begin_anew")
+        self.set_up()
+
     def set_up(self) -> None:
         """Give the tasks their data, and the chief its model."""
         self._cluster.call_all("load", tasks=self._drivers(), data=self._dataset.for_tasks(), metrics=self.metric_names)
@@ -159,12 +166,14 @@ class Crew:
         self.pause()
         self._cluster.call(FIRST_PS, "begin", epoch_id=job.epoch_id, granted=step)
         try:
-            self._cluster.call_all("prepare", tasks=self._drivers()[:-1], job=job)
-            if strategy.replication is Replication.IN_GRAPH:
-                self._cluster.call(CLIENT, "start", job=job)
+            if self._reading is Reading.FILES:
+                self._cluster.call_all("prepare", tasks=self._drivers()[:-1], job=job)
+            first, *others = self.expected(strategy)
+            if strategy.prepares:
+                self._cluster.call(first, "start", job=job)
+                self._cluster.call_all("start", tasks=others, job=job)
             else:
-                self._cluster.call(CHIEF, "start", job=job)
-                self._cluster.call_all("start", tasks=[f"worker:{i}" for i in range(1, job.workers)], job=job)
+                self._cluster.call_all("start", tasks=[first, *others], job=job)
         except PslabError:
             self._stop_and_drop()
             raise
@@ -180,7 +189,7 @@ class Crew:
         if not self.active:
             return ""
         self.pause()
-        self._cluster.call(FIRST_PS, "let_go")
+        self._cluster.call_all("let_go", tasks=self._servers())
         self._cluster.call_all("stop_updates", patience=patience)
         told = "" if self._homecoming is None else self._homecoming.end()
         self.active, self._homecoming = False, None

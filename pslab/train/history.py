@@ -44,6 +44,10 @@ class History:
             self._count -= len(dropped)
             self.lost += len(dropped)
 
+    def begin_cursors_anew(self) -> None:
+        """The records of all tasks are to be read from their beginning; those that are here stay."""
+        self._cursors = {}
+
     def records(self) -> Records:
         """All records, by time."""
         if len(self._parts) != 1:

@@ -14,6 +14,7 @@ from pslab.graph.tensor import Tensor
 from pslab.sync.claim_ops import claim, try_claim
 from pslab.train.applying import apply_at_once, note_read, pace_of
 from pslab.train.divergence import squared_distances
+from pslab.train.exchange import Exchange, send
 from pslab.train.job import Job
 from pslab.train.model import Tower
 from pslab.train.reading import source_of
@@ -34,6 +35,7 @@ class TowersStep:
         distances: squared distances of the towers' parameters from those on the ps, just before the update.
         granted: whether the next update is claimed already.
         further: further ops of the step.
+        begin: to run once before the first step.
     """
 
     workers: Sequence[int]
@@ -43,6 +45,7 @@ class TowersStep:
     distances: Sequence[Tensor]
     granted: Tensor
     further: Sequence[Operation]
+    begin: Sequence[Operation]
 
     @property
     def feeds(self) -> list[Tensor]:
@@ -78,12 +81,13 @@ def sync_towers(job: Job) -> TowersGraph:
     replicas = [first, *(_tower(job, first, worker) for worker in range(1, job.workers))]
     share = job.workers if update.aggregation is Aggregation.MEAN else 1
     with first.graph.as_default():
+        exchanges = [_send(job, r) for r in replicas]
         together = []
-        for variable, parts in zip(first.variables, zip(*(r.gradients for r in replicas), strict=True), strict=True):
+        for variable, parts in zip(first.variables, zip(*(e.arrived for e in exchanges), strict=True), strict=True):
             with first.graph.colocate_with(variable.op):
                 total = add_n(parts) if len(parts) > 1 else identity(parts[0])
                 together.append(divide(total, float(share)) if share > 1 else total)
-        arrived = [g.op for r in replicas for g in r.gradients]
+        arrived = [op for e in exchanges for op in e.sent]
         with first.graph.device(PS_0):
             read_step = identity(first.global_step.value())  # read at the same time as the parameters
             with first.graph.control_dependencies(arrived):
@@ -93,7 +97,7 @@ def sync_towers(job: Job) -> TowersGraph:
         for update_op, old in zip(updates, before, strict=True):
             update_op.op.add_control_input(old.op)
         next_step = first.count_after([stale.op, *(u.op for u in updates)])
-        step = _step(job, first, replicas, stale, next_step, next_step.op, before, ())
+        step = _step(job, first, replicas, stale, next_step, next_step.op, before, (), exchanges)
     return TowersGraph(first, [step], _claim(job, first))
 
 
@@ -108,13 +112,19 @@ def async_towers(job: Job) -> TowersGraph:
 
 def _async_step(job: Job, replica: Replica) -> TowersStep:
     """What one tower brings, applied as it comes; its parameters are read at the beginning of its step."""
-    before = _read_after(replica, [g.op for g in replica.gradients])
+    exchange = _send(job, replica)
+    before = _read_after(replica, exchange.sent)
+    exchange.precede([old.op for old in before])
     read = note_read(job, replica, replica.worker)
-    applied = apply_at_once(job, replica, replica.worker, replica.optimizer, replica.gradients, before)
+    applied = apply_at_once(job, replica, replica.worker, replica.optimizer, exchange.arrived, before, exchange.sent)
     next_step = replica.count_after(applied.counted)
     pace = pace_of(job)
     go = next_step.op if pace is None else applied.read_in_pace(pace, next_step.op)[0]
-    return _step(job, replica, [replica], applied.staleness, next_step, go, before, [*read, *(u.op for u in applied.updates)])
+    return _step(job, replica, [replica], applied.staleness, next_step, go, before, [*read, *(u.op for u in applied.updates)], [exchange])
+
+
+def _send(job: Job, replica: Replica) -> Exchange:
+    return send(job, replica.worker, replica.gradients, replica.variables)
 
 
 def _tower(job: Job, first: Replica, worker: int) -> Replica:
@@ -139,6 +149,7 @@ def _step(
     go: Operation,
     before: Sequence[Tensor],
     further: Sequence[Operation],
+    exchanges: Sequence[Exchange],
 ) -> TowersStep:
     """A step of ``replicas`` that ends in one update, after which they may ``go`` on."""
     graph = first.graph
@@ -148,7 +159,8 @@ def _step(
     for read, old, variable in zip(first.reads, before, first.variables, strict=True):
         with graph.colocate_with(variable.op):
             distances.extend(squared_distances([read], [old]))
-    return TowersStep([r.worker for r in replicas], [r.tower for r in replicas], stale, next_step, distances, granted, further)
+    begin = [op for exchange in exchanges for op in exchange.begin]
+    return TowersStep([r.worker for r in replicas], [r.tower for r in replicas], stale, next_step, distances, granted, further, begin)
 
 
 def _read_after(replica: Replica, ops: Sequence[Operation]) -> list[Tensor]:

@@ -8,6 +8,7 @@ from enum import StrEnum
 from pslab.errors import UsageError
 from pslab.train.collective import WHY, replication_of
 from pslab.train.commits import Commit, Differences, Elastic, Gradients
+from pslab.train.compression import Compression
 from pslab.train.updates import Aggregation, Async, Immediate, KAsync, Sync, Update, choice
 
 
@@ -29,12 +30,14 @@ class Strategy:
         update: when what workers commit is applied.
         commit_every: after how many of its steps a worker commits.
         commit: what it commits.
+        compression: how that is sent in fewer bytes; None sends it as it is.
     """
 
     replication: Replication = Replication.BETWEEN_GRAPH
     update: Update = field(default_factory=Async)
     commit_every: int = 1
     commit: Commit = field(default_factory=Gradients)
+    compression: Compression | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "replication", choice(Replication, self.replication, "replication"))
@@ -42,12 +45,19 @@ class Strategy:
             raise UsageError(f"update must be one of {_any_of(Update)}, found {self.update!r}")
         if not isinstance(self.commit, Commit):
             raise UsageError(f"commit must be one of {_any_of(Commit)}, found {self.commit!r}")
-        if self.commit_every < 1:
-            raise UsageError(f"commit_every must be 1 or more, found {self.commit_every}")
+        if not isinstance(self.commit_every, int) or self.commit_every < 1:
+            raise UsageError(f"commit_every must be a whole number from 1 on, found {self.commit_every!r}")
         if isinstance(self.update, Immediate) and self.update.compensation and not isinstance(self.commit, Gradients):
             raise UsageError("delay compensation is for gradients", "use commit=pslab.Gradients(), or compensation=0")
         if isinstance(self.update, Immediate) and self.update.aggregation is Aggregation.MEAN and isinstance(self.commit, Elastic):
             raise UsageError("elastic averaging has its own strength α", "use aggregation='sum', and a smaller alpha")
+        if not isinstance(self.compression, Compression | None):
+            raise UsageError(f"compression must be None, or such as pslab.TopK(0.01); found {self.compression!r}")
+        if isinstance(self.commit, Elastic) and self.compression is not None and not self.compression.close:
+            raise UsageError(
+                f"elastic averaging sends parameters, of which {self.compression} would make others",
+                "use pslab.Float16() or pslab.Int8(), or commit=pslab.Differences()",
+            )
         if self.resident:
             self._check_resident()
         elif self.replication is Replication.IN_GRAPH:
@@ -65,10 +75,10 @@ class Strategy:
     def _check_resident(self) -> None:
         if self.replication != (only := replication_of(self.update)):
             raise UsageError(f"{self.replication} replication has no {self.update}: {WHY[only]}", f"use replication={only!r}")
-        if self.commit_every > 1 or self.commit != Gradients():
+        if self.commit_every > 1 or self.commit != Gradients() or self.compression is not None:
             raise UsageError(
-                f"in {self.update} workers put the gradients of every step together: nothing else is committed",
-                "use commit_every=1 and commit=pslab.Gradients()",
+                f"in {self.update} workers put the gradients of every step together, as they are",
+                "use commit_every=1, commit=pslab.Gradients() and compression=None",
             )
 
     @property
@@ -86,6 +96,11 @@ class Strategy:
         """Whether a worker steps on a copy of its own."""
         return isinstance(self.commit, Differences | Elastic)
 
+    @property
+    def prepares(self) -> bool:
+        """Whether the first worker has to prepare the ps before the others may begin."""
+        return isinstance(self.update, Immediate) and (self.local or self.update == Async(lock=False))
+
     def check(self, workers: int) -> None:
         """Whether this strategy can run with so many workers.
 
@@ -101,7 +116,8 @@ class Strategy:
     def __str__(self) -> str:
         every = f" every {self.commit_every} steps" if self.commit_every > 1 else ""
         commit = f", {self.commit}{every}" if every or self.commit != Gradients() else ""
-        return f"{self.replication} {self.update}{commit}"
+        compression = "" if self.compression is None else f", {self.compression}"
+        return f"{self.replication} {self.update}{commit}{compression}"
 
 
 def _any_of(kinds: object) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 from pslab.data.partitions import DataSource
 from pslab.errors import CancelledError, DeadlineExceededError, FailedPreconditionError, OpError, PslabError, UnavailableError, UsageError
 from pslab.trace.recorder import Records
+from pslab.train.batch_size import check_batch_size
 from pslab.train.crew import LOST_PATIENCE_S, PATIENCE_S, Crew, Tasks
 from pslab.train.job import Job
 from pslab.train.loop import LoopStatus
@@ -60,7 +61,7 @@ class Trainer:
         self._strategy = strategy if strategy is not None else Strategy()
         self._dataset = dataset
         self._batch_size = batch_size
-        self._crew = Crew(cluster, dataset, model, _batch_size(batch_size, cluster.workers, dataset), data_seed, reading)
+        self._crew = Crew(cluster, dataset, model, check_batch_size(batch_size, cluster.workers, dataset), data_seed, reading)
         self._crew.check(self._strategy, cluster.workers)
         self._lock = threading.RLock()
         self._changed = threading.Condition()
@@ -250,15 +251,27 @@ class Trainer:
             PslabError: what ``scale`` raises; the training goes on as it was.
         """
         self._crew.check(self._strategy, workers)
-        _batch_size(self._batch_size, workers, self._dataset)
+        check_batch_size(self._batch_size, workers, self._dataset)
+        with self.lent():
+            scale()
+
+    @contextmanager
+    def lent(self) -> Iterator[None]:
+        """The tasks are lent to something else within the block; who asks for something from another thread waits until then.
+
+        Parameters, slots, the global step and the records are kept; a training that ran goes on. Random sequences begin anew.
+
+        Raises:
+            OpError: a ps was lost, so there are no parameters to keep.
+        """
         with self._lock, tempfile.TemporaryDirectory(prefix="pslab-") as directory:
             state = self._state
             self._crew.end()
             kept = self._crew.ask("save", prefix=f"{directory}/kept")
             try:
-                scale()
+                yield
             finally:
-                self._crew.set_up()
+                self._crew.take_back()
                 self._crew.ask("restore", prefix=kept)
                 if state == "running":
                     self._go()
@@ -411,13 +424,3 @@ class Trainer:
             told = self._crew.rescue()
             self._crew.abandon()
             self._set_state("failed", "; ".join(words for words in (error.message, lost.message, told) if words))
-
-
-def _batch_size(batch_size: int, workers: int, dataset: DataSource) -> int:
-    if batch_size < 1:
-        raise UsageError(f"batch_size must be at least 1, found {batch_size}")
-    if dataset.examples is not None and batch_size * workers > dataset.examples:
-        raise UsageError(
-            f"{workers} workers with batches of {batch_size} need more than the {dataset.examples} examples", f"at most {dataset.examples // workers}"
-        )
-    return batch_size

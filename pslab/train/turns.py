@@ -225,6 +225,7 @@ class TowersTurn:
         self._claim: Step = session.prepare([graph.claim], [])
         self._fetched = len(fetches)
         self._observer = Observer(perf_counter())
+        session.prepare(list(step.begin), []).run(())
         self._paused = 0
 
     def claim(self) -> None:

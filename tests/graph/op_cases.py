@@ -252,6 +252,15 @@ for _nearest in (False, True):
 op("ResizeGrad", some(1, 5, 2, 2), some(1, 3, 4, 2), size=(5, 2), nearest=False, align=False)
 op("DecodeImage", np.array(png((1, 2, 3), (250, 0, 9)), object), channels=3)
 
+op("TopIndices", some(3, 5), share=0.2)
+op("TopIndices", whole(3, 5).astype("float32"), share=0.5)
+op("RandomIndices", np.array(5, "int32"), size=40, share=0.25)
+op("Densify", np.array([1, 4], "int32"), some(2), shape=(2, 3))
+op("QuantizeInt8", some(3, 4))
+op("DequantizeInt8", whole(3, 4).astype("int8"), some())
+op("PackSigns", some(3, 5))
+op("UnpackSigns", np.array([170, 128], "uint8"), some(2), shape=(3, 3))
+
 for _type in ("IsNan", "IsInf", "IsFinite"):
     op(_type, np.array([1.0, np.nan, np.inf]))
 function("CheckNumerics", lambda x: numerics.check_numerics(x, "x"), some(2, 3))

@@ -89,15 +89,15 @@ def test_a_part_that_must_speak_first_is_started_by_a_message_of_its_own() -> No
 
 
 def test_a_blocking_op_ends_its_stage() -> None:
-    from pslab.sync.ops import token_dequeue
+    from pslab.sync.pacing_ops import step_after
 
     with tf.device("/job:ps/task:0"):
         v = tf.Variable(1.0, name="v")
-        token = token_dequeue("q")
-        with tf.control_dependencies([token]):
+        step = step_after(tf.train.create_global_step(), tf.constant(0, tf.int64))
+        with tf.control_dependencies([step]):
             after = v.read_value()
     first, second = plan_of([after]).partitions["ps:0"].stages
-    assert [n.type for n in first.waits] == ["TokenDequeue"]
+    assert [n.type for n in first.waits] == ["StepAfter"]
     assert [n.type for n in second.nodes] == ["ReadVariable"]
 
 

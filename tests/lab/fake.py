@@ -17,6 +17,7 @@ STATUS = LabStatus(
     "as <asked>",
     "between-graph",
     "sync",
+    "",
     7,
     9,
     (LoopState("worker:0", "waits", 3), LoopState("chief", "waits", 7)),
@@ -88,9 +89,9 @@ class FakeLab(Lab):
         self.running -= 1
         return replace(STATUS, state="running") if self.running >= 0 else STATUS
 
-    def mode(self, strategy: Strategy | None = None, *, replication: Any = None, update: Any = None) -> Strategy:
-        self._noted("mode", replication, update)
-        return super().mode(strategy, replication=replication, update=update)
+    def mode(self, strategy: Strategy | None = None, **fields: Any) -> Strategy:
+        self._noted("mode", fields)
+        return super().mode(strategy, **fields)
 
     def train(self, steps: int = 500, *, wait: bool = False) -> LabStatus:
         return self._noted("train", steps)

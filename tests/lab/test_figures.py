@@ -14,10 +14,15 @@ from pslab.lab.chart import averaged
 from pslab.lab.figures import comparison_figure, training_figure
 from pslab.lab.tables import metrics_table
 from pslab.trace.records import step_dtype
-from pslab.train.strategy import ALL_MODES
+from pslab.train.compression import TopK
+from pslab.train.strategy import ALL_MODES, Strategy
 
 
 def table(steps: int = 400, modes: int = 2):
+    return metrics_table(raw(steps, modes), ALL_MODES)
+
+
+def raw(steps: int = 400, modes: int = 2):
     records = np.zeros(steps, step_dtype(("accuracy",)))
     at = np.arange(steps)
     records["time"] = 1e9 + at * 0.01
@@ -30,12 +35,12 @@ def table(steps: int = 400, modes: int = 2):
     records["divergence"] = np.where(records["observed"], 1e-3, np.nan)
     records["compute"], records["wait"], records["push"], records["pull"] = 1e-3, 2e-3, 3e-4, 4e-4
     records["bytes_pushed"], records["bytes_pulled"] = 38_000, 39_000
-    return metrics_table(records, ALL_MODES)
+    return records
 
 
 def test_a_table_has_a_row_per_step_and_readable_columns() -> None:
     frame = table()
-    assert list(frame.columns[:6]) == ["time", "worker", "step", "global_step", "replication", "update"]
+    assert list(frame.columns[:7]) == ["time", "worker", "step", "global_step", "replication", "update", "compression"]
     assert "accuracy" in frame
     assert frame["time"].iloc[0] == pytest.approx(0.02)
     assert set(frame["update"]) == {"async", "sync"}
@@ -58,6 +63,12 @@ def test_a_change_of_mode_is_marked_where_it_came() -> None:
     assert set(texts) == {"between-graph\nasync", "between-graph\nsync"}
     assert texts["between-graph\nsync"] == pytest.approx(201, abs=5)
     assert not training_figure(table(modes=1)).axes[0].texts
+
+
+def test_a_change_of_compression_is_a_change_of_mode() -> None:
+    frame = metrics_table(raw(), [Strategy(), Strategy(compression=TopK())])
+    assert set(frame["compression"]) == {"", "top-k 1 %"}
+    assert {t.get_text() for t in training_figure(frame).axes[0].texts} == {"between-graph\nasync", "between-graph\nasync,\ntop-k 1 %"}
 
 
 def test_steps_of_two_modes_that_mix_make_one_mark() -> None:
@@ -101,12 +112,13 @@ def test_divergence_is_logarithmic_where_it_can_be(divergences, scale) -> None:
     comparison_figure({"mode": frame}).draw_without_rendering()
 
 
-def crowd(workers: int, modes: int):
+def crowd(workers: int, modes: int, compression: str = ""):
     frame = table(steps=1200, modes=4)
     frame["worker"] = np.arange(1200) % workers
     stretch = np.arange(1200) * modes // 1200
     frame["replication"] = np.where(stretch % 2, "between-graph", "in-graph")
     frame["update"] = np.where(stretch // 2 % 2, "async", "sync")
+    frame["compression"] = np.where(stretch % 3, "", compression)
     return frame
 
 
@@ -153,9 +165,10 @@ def test_few_steps_or_none_are_drawn_too(steps, tmp_path) -> None:
         assert all(ax.texts[0].get_text() == "no steps yet" for ax in figure.axes)
 
 
+@pytest.mark.parametrize("compression", ["", "top-k 1 %", "top-k 1 %, no error feedback"])
 @pytest.mark.parametrize(("workers", "modes"), [(1, 1), (2, 3), (8, 6), (3, 10)])
-def test_no_words_of_a_training_meet_or_leave_the_page(workers, modes) -> None:
-    figure = training_figure(crowd(workers, modes))
+def test_no_words_of_a_training_meet_or_leave_the_page(workers, modes, compression) -> None:
+    figure = training_figure(crowd(workers, modes, compression))
     assert words_that_meet(figure) == []
     page = figure.bbox
     assert all(page.x0 <= t.get_window_extent().x0 and t.get_window_extent().x1 <= page.x1 for ax in figure.axes for t in ax.texts)

@@ -61,6 +61,8 @@ def test_a_whole_training(say, tmp_path) -> None:
     assert "running" in say("%pslab train --steps 1000000")
     assert say("%pslab mode --update sync") == "mode: between-graph sync"
     assert say("%pslab mode --replication in-graph") == "mode: in-graph sync"
+    assert say("%pslab mode --compression top-k --keep 0.05") == "mode: in-graph sync, top-k 5 %"
+    assert "running: mlp on digits, in-graph sync, top-k 5 %, step" in say("%pslab status")
     assert "paused" in say("%pslab pause")
     step = say("lab.status().global_step")
     assert f"step {int(step) + 3} of" in say("%pslab step 3")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,7 @@ from pslab.errors import ResourceExhaustedError, UsageError
 from pslab.graph.memory import TaskMemory
 from pslab.lab.lab import Lab
 from pslab.lab.memory import Room, Shortage, amount, check_training, chunk_that_fits, estimate
+from pslab.train.compression import TopK
 from pslab.train.model import Model
 from pslab.train.models import by_name
 from pslab.train.plans import evaluation_step, sketch
@@ -43,6 +46,19 @@ def test_each_task_is_told_in_every_mode(strategy):
     *rows, end = str(found).splitlines()
     assert rows[2].split("  ")[-1].strip() == amount(found.total("worker:0"))
     assert end == "batch 64; limit of a task unknown; the largest batch that fits is 700"
+
+
+@pytest.mark.parametrize("strategy", MODES, ids=str)
+def test_what_error_feedback_keeps_is_counted_on_each_worker(strategy):
+    parameters = 4 * (64 * 1000 + 1000 + 1000 * 10 + 10)
+    plain, kept, lossy = (
+        estimate(job(replace(strategy, compression=compression)), 64, held(0), 700, Room(None, None)).tasks
+        for compression in (None, TopK(), TopK(error_feedback=False))
+    )
+    for worker in ("worker:0", "worker:1"):
+        assert (plain[worker].variables, kept[worker].variables, lossy[worker].variables) == (0, parameters, 0)
+        assert kept[worker].total > lossy[worker].total
+    assert kept["ps:0"].variables == plain["ps:0"].variables
 
 
 def test_a_batch_that_does_not_fit_is_refused_with_the_largest_that_does():

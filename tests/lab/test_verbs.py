@@ -13,6 +13,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from pslab.lab.lab import Lab
 from pslab.lab.magics import _VERBS
 from pslab.lab.parser import build_parser, verbs_of
+from pslab.train.compression import TopK
 from pslab.train.updates import Async, Sync
 from tests.lab.fake import FakeLab
 
@@ -61,8 +62,10 @@ START = {"ps": 1, "workers": 2, "processes": None, "address": None, "memory_limi
         ("cluster scale --workers 4", ("scale", {"ps": None, "workers": 4}), "ps:0"),
         ("cluster kill worker:1", ("kill", "worker:1"), "worker:1 was killed"),
         ("cluster stop", ("stop cluster",), "no cluster"),
-        ("mode --update sync --backup 1", ("mode", None, Sync(1)), "mode: between-graph sync, 1 backup"),
-        ("mode --replication in-graph --update async", ("mode", "in-graph", Async()), "mode: in-graph async"),
+        ("mode --update sync --backup 1", ("mode", {"update": Sync(1)}), "mode: between-graph sync, 1 backup"),
+        ("mode --replication in-graph --update async", ("mode", {"replication": "in-graph", "update": Async()}), "mode: in-graph async"),
+        ("mode --compression top-k --keep 0.05", ("mode", {"compression": TopK(0.05)}), "mode: between-graph async, top-k 5 %"),
+        ("mode --compression none", ("mode", {"compression": None}), "mode: between-graph async"),
         ("train --steps 3", ("train", 3), "paused: mlp on digits, between-graph sync, step 7 of 9 — loss 0.25, accuracy 0.875"),
         ("pause", ("pause",), "as <asked>"),
         ("resume", ("resume",), "worker:0  waits  3"),
@@ -89,8 +92,8 @@ def test_a_second_start_says_that_one_runs(say) -> None:
 def test_backups_without_sync_are_refused_not_ignored(say, lab) -> None:
     for line in ("mode --backup 1", "mode --update async --backup 1"):
         assert say(f"%pslab {line}").splitlines() == [
-            "UsageError: --backup is said together with --update sync",
-            "  hint: %pslab mode --update sync --backup 1",
+            "UsageError: --update async has no backup",
+            "  hint: that is of sync: %pslab mode --update sync …",
         ]
     assert lab.calls == []
 

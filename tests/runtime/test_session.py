@@ -205,6 +205,13 @@ def test_what_is_fetched_must_be_of_this_graph() -> None:
             session.run("nothing:0")
 
 
+def test_a_planned_step_is_of_one_graph() -> None:
+    with tf.Graph().as_default():
+        elsewhere = tf.no_op("elsewhere")
+    with tf.Session() as session, pytest.raises(errors.GraphError, match="'elsewhere' belongs to another graph"):
+        session.prepare([elsewhere], [])
+
+
 def test_log_device_placement(capsys) -> None:
     a = tf.constant(1.0, name="a")
     b = tf.add(a, a, name="b")

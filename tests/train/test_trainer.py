@@ -352,3 +352,32 @@ def test_a_ps_that_is_lost_takes_its_parameters_and_a_checkpoint_brings_them_bac
     trainer.resume()
     trainer.wait(step=40, timeout=DEADLINE_S)
     assert trainer.status().state == "running"
+
+
+def test_lent_tasks_come_back_with_parameters_and_records(start, tasks) -> None:
+    trainer = start(Strategy(update=Sync()))
+    trainer.train(20)
+    trainer.wait(timeout=DEADLINE_S)
+    parameters, losses = trainer.parameters(), trainer.records()["loss"].tolist()
+    with trainer.lent():
+        other = start(Strategy())
+        other.train(200)
+        other.wait(timeout=DEADLINE_S)
+        other.close()
+    assert trainer.status().global_step == 20
+    assert all(np.array_equal(value, parameters[name]) for name, value in trainer.parameters().items())
+    trainer.train(10)
+    trainer.wait(timeout=DEADLINE_S)
+    assert trainer.status().global_step == 30
+    assert trainer.records()["loss"].tolist()[: len(losses)] == losses
+    assert len(trainer.records()) - len(losses) in (19, 20, 21)
+
+
+def test_a_training_that_ran_goes_on_when_its_tasks_come_back(start) -> None:
+    trainer = start(Strategy())
+    trainer.train(MANY)
+    trainer.wait(step=10, timeout=DEADLINE_S)
+    with pytest.raises(ZeroDivisionError), trainer.lent():
+        1 / 0  # noqa: B018
+    assert trainer.status().state == "running"
+    trainer.wait(step=trainer.status().global_step + 10, timeout=DEADLINE_S)

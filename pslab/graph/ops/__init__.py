@@ -26,6 +26,7 @@ from pslab.graph.ops import (  # noqa: F401
     pictures,
     pooling,
     python,
+    quantizing,
     random,
     reduce,
     resizing,
@@ -33,6 +34,7 @@ from pslab.graph.ops import (  # noqa: F401
     shapes,
     slicing,
     sources,
+    sparsifying,
     state,
     trigonometry,
 )
