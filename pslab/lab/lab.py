@@ -294,6 +294,18 @@ class Lab:
             figure.savefig(Path(path).expanduser())
         return figure
 
+    def timeline(self, path: str | Path | None = None) -> Figure:
+        """Trace one step, and draw what each task did meanwhile; write the picture to ``path`` if one is given.
+
+        A training that stands still makes some updates for that.
+        """
+        from pslab.lab.timeline_figure import timeline_figure
+
+        figure = timeline_figure(self._check_memory().timeline(), str(self._strategy))
+        if path is not None:
+            figure.savefig(Path(path).expanduser())
+        return figure
+
     def evaluate(self) -> dict[str, float]:
         """Loss and metrics on the test set, with the parameters as they are now; as many examples at a time as fit into memory.
 

@@ -154,6 +154,11 @@ class PslabMagics(Magics):
 
         display(self.lab.plot(options.path))
 
+    def _timeline(self, options: argparse.Namespace) -> Any:
+        from IPython.display import display
+
+        display(self.lab.timeline(options.path))
+
     def _graph(self, options: argparse.Namespace) -> None:
         from IPython.display import display
 
@@ -208,6 +213,7 @@ _VERBS: dict[str, Callable[[PslabMagics, argparse.Namespace], Any]] = {
     "status": lambda self, options: show_status(self.lab.status()),
     "sweep": PslabMagics._sweep,
     "plot": PslabMagics._plot,
+    "timeline": PslabMagics._timeline,
     "evaluate": lambda self, options: show_figures("on the test set", self.lab.evaluate()),
     "predict": lambda self, options: show_predictions(self.lab.predict(n=options.n)),
     "save": lambda self, options: Shown(f"saved to {self.lab.save(options.prefix)}"),

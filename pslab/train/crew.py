@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from pslab.data.partitions import DataSource
 from pslab.errors import PslabError, UnavailableError
 from pslab.trace.recorder import Records
+from pslab.train.camera import Shot, full_shots
 from pslab.train.history import History
 from pslab.train.homecoming import FIRST_PS, Homecoming
 from pslab.train.job import CHIEF, CLIENT, Job
@@ -261,6 +262,18 @@ class Crew:
     def loops(self) -> dict[str, list[LoopStatus]]:
         """The loops of each task."""
         return self._cluster.call_all("loops", tasks=self._drivers())
+
+    def film(self) -> None:
+        """Trace the steps that begin from now on."""
+        self._cluster.call_all("film", tasks=self._drivers())
+
+    def filmed(self, strategy: Strategy) -> int:
+        """How many steps of the first task that has a loop were traced until now."""
+        return len(full_shots(self._cluster.call(self.expected(strategy)[0], "shots")))
+
+    def cut(self) -> dict[str, list[Shot]]:
+        """Trace no further steps; those that were, by the task that drove them."""
+        return self._cluster.call_all("cut", tasks=self._drivers())
 
     def expected(self, strategy: Strategy) -> list[str]:
         """Tasks that have loops while an epoch is on."""

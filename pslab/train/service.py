@@ -28,6 +28,7 @@ from pslab.sync.pacing_ops import CLOCKS
 from pslab.trace.recorder import Fetched, Recorder
 from pslab.trace.records import step_dtype
 from pslab.train import between_graph, in_graph
+from pslab.train.camera import Camera, FilmedSession, Shot
 from pslab.train.collective import Pipeline, RingAllReduce
 from pslab.train.epoch_names import resources_of, variables_of
 from pslab.train.job import CHIEF, CLIENT, Job
@@ -91,6 +92,7 @@ class TaskService:
         self._recorder = Recorder(step_dtype(), RECORDS)
         self._model: ModelSession | None = None
         self._residence: Residence | None = None
+        self._camera = Camera()
         self._supplies: list[Supply] = []
         self._share: Path | None = None
 
@@ -201,7 +203,7 @@ class TaskService:
         return Loop("client", PipelineTurn(graph, session, batches, records))
 
     def _session(self, graph: Any) -> Session:
-        session = Session(self.address, graph)
+        session = FilmedSession(self._camera, self.address, graph)
         self._sessions.append(session)
         return session
 
@@ -253,6 +255,18 @@ class TaskService:
         if self._residence is None:
             raise FailedPreconditionError(f"{self._name} has no parameters to publish")
         self._residence.publish()
+
+    def film(self) -> None:
+        """Trace the steps that this task's loops begin from now on."""
+        self._camera.start()
+
+    def shots(self) -> list[Shot]:
+        """The steps that were traced until now."""
+        return self._camera.shots()
+
+    def cut(self) -> list[Shot]:
+        """Trace no further steps; those that were."""
+        return self._camera.stop()
 
     def loops(self) -> list[LoopStatus]:
         """How the loops of this task fare."""

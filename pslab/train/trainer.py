@@ -16,6 +16,7 @@ from pslab.data.partitions import DataSource
 from pslab.errors import CancelledError, DeadlineExceededError, FailedPreconditionError, OpError, PslabError, UnavailableError, UsageError
 from pslab.trace.recorder import Records
 from pslab.train.batch_size import check_batch_size
+from pslab.train.camera import Timeline
 from pslab.train.crew import LOST_PATIENCE_S, PATIENCE_S, Crew, Tasks
 from pslab.train.job import Job
 from pslab.train.loop import LoopStatus
@@ -25,6 +26,8 @@ from pslab.train.reading import Reading
 from pslab.train.strategy import Strategy
 from pslab.train.trainer_status import TrainerStatus
 
+TRACED_STEPS = 3
+"""Updates for which steps are traced: the first may have begun before, and the others' last may not be over."""
 LOOK_S = 0.1
 """Seconds between two looks at the tasks."""
 
@@ -194,6 +197,23 @@ class Trainer:
             raise UsageError(f"an example has shape {self._crew.features.x_shape}, found {x.shape[1:]}")
         self._rest()
         return self._crew.ask("predict", x=x, chunk=chunk)  # type: ignore[no-any-return]
+
+    def timeline(self, timeout: float = 60.0) -> Timeline:
+        """Trace one step of the present mode: what every task did meanwhile, op by op. A training that stands still makes some updates for that.
+
+        Raises:
+            DeadlineExceededError: no step was made in ``timeout`` seconds.
+        """
+        with self._lock:
+            self._crew.film()
+        try:
+            if self._state != "running":
+                self.step(TRACED_STEPS * self._crew.workers, timeout)
+            else:
+                self._until(lambda: self._crew.filmed(self._strategy) >= TRACED_STEPS or self._state != "running", timeout, "a traced step")
+        finally:
+            shots = self._crew.cut()
+        return Timeline.of(shots[self._crew.expected(self._strategy)[0]], [shot for some in shots.values() for shot in some])
 
     def parameters(self) -> dict[str, np.ndarray[Any, Any]]:
         """The present values of the trained variables, by name."""
