@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -14,6 +13,7 @@ import numpy as np
 from pslab.data.datasets import load
 from pslab.data.partitions import DataSource
 from pslab.errors import FailedPreconditionError, UsageError
+from pslab.lab.display import kept
 from pslab.lab.lab_cluster import LabCluster
 from pslab.lab.memory import MOST, MemoryEstimate, Room, check_training, chunk_that_fits, estimate, held
 from pslab.lab.plan import Grid, plan
@@ -22,11 +22,10 @@ from pslab.lab.setup import Setup
 from pslab.lab.status import LabStatus
 from pslab.lab.tables import metrics_table
 from pslab.lab.until import Until
-from pslab.train.collective import replication_of
 from pslab.train.job import Job
 from pslab.train.model import Build, Model
 from pslab.train.model_session import CHUNK
-from pslab.train.plans import evaluation_step, mode_plan, prediction_step, sketch
+from pslab.train.plans import evaluation_step, mode_plan, placement_of, prediction_step, sketch
 from pslab.train.reading import Reading
 from pslab.train.strategy import Strategy
 from pslab.train.trainer import Trainer
@@ -172,13 +171,8 @@ class Lab:
         Raises:
             UsageError: there is no such mode, or it does not fit the cluster; the one before stays.
         """
-        known = [f.name for f in dataclasses.fields(Strategy)]
-        if unknown := [name for name in fields if name not in known]:
-            raise UsageError(f"a mode has no {unknown[0]!r}", f"it has {', '.join(known)}")
-        if only := replication_of(fields.get("update")):
-            fields.setdefault("replication", only)
         with self._lock:
-            wanted = dataclasses.replace(strategy or self._strategy, **fields)
+            wanted = (strategy or self._strategy).changed(**fields)
             if self.cluster.running:
                 wanted.check(self.cluster.workers)
             if self._trainer is not None:
@@ -289,22 +283,13 @@ class Lab:
         """Draw loss, divergence, bytes per step and time per step; write the picture to ``path`` if one is given."""
         from pslab.lab.figures import training_figure
 
-        figure = training_figure(self.metrics())
-        if path is not None:
-            figure.savefig(Path(path).expanduser())
-        return figure
+        return kept(training_figure(self.metrics()), path)
 
     def timeline(self, path: str | Path | None = None) -> Figure:
-        """Trace one step, and draw what each task did meanwhile; write the picture to ``path`` if one is given.
-
-        A training that stands still makes some updates for that.
-        """
+        """Trace one step, and draw what each task did meanwhile. A training that stands still makes some updates for that."""
         from pslab.lab.timeline_figure import timeline_figure
 
-        figure = timeline_figure(self._check_memory().timeline(), str(self._strategy))
-        if path is not None:
-            figure.savefig(Path(path).expanduser())
-        return figure
+        return kept(timeline_figure(self._check_memory().timeline(), str(self._strategy)), path)
 
     def evaluate(self) -> dict[str, float]:
         """Loss and metrics on the test set, with the parameters as they are now; as many examples at a time as fit into memory.
@@ -342,9 +327,7 @@ class Lab:
 
     def placement(self) -> str:
         """The device of each op of the present mode, as TensorFlow's ``log_device_placement`` prints it."""
-        plan = self.graph()
-        nodes = [n for part in plan.partitions.values() for stage in part.stages for n in (*stage.nodes, *stage.waits)]
-        return "\n".join(f"{n.name}: ({n.type}): {n.device}" for n in nodes)
+        return placement_of(self.graph())
 
     # Keeping
 

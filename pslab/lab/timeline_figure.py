@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from pslab.lab.chart import STYLE, in_seconds
-from pslab.lab.palette import BLUE, GREEN, INK, ORANGE, PURPLE, SKY
+from pslab.lab.palette import BLUE, GREEN, INK, ORANGE, PURPLE, SKY, YELLOW
 from pslab.train.camera import Timeline
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 KINDS: dict[str, tuple[str, str, str]] = {
     "forward": (BLUE, "", "white"),
     "backward": (GREEN, "", "white"),
+    "all-reduce": (YELLOW, "", INK),
     "update": (PURPLE, "", INK),
     "send": (ORANGE, "\\\\\\", INK),
     "receive": (SKY, "...", INK),
@@ -29,7 +30,7 @@ KINDS: dict[str, tuple[str, str, str]] = {
 }
 """Colour, hatch and colour of words of each kind of bar."""
 _EXCHANGES = {"Send": "send", "Recv": "receive", "Wait": "wait"}
-_UPDATES = re.compile(r"Apply|Assign|Accumulator|TryClaim|PausedTime|Staleness|Mailbox")
+_UPDATES = re.compile(r"Apply|Assign|Accumulator|TryClaim|PausedTime|Staleness")
 _MICROBATCH = re.compile(r"(?:microbatch|backward)_(\d+)/")
 _ROW, _LETTER = 0.8, 0.0085
 
@@ -73,6 +74,8 @@ def _kind(span: Span) -> tuple[str, int]:
     number = int(found[1]) if found else -1
     if span.type in _EXCHANGES:
         return _EXCHANGES[span.type], number if span.type == "Recv" else -1
+    if span.name.startswith("all_reduce/"):
+        return "all-reduce", -1
     if _UPDATES.match(span.type):
         return "update", -1
     return ("backward" if re.search(r"(?:^|/)(?:backward_\d+|gradients(?:_\d+)?)/", span.name) else "forward"), number
@@ -92,7 +95,7 @@ def timeline_figure(timeline: Timeline, mode: str) -> Figure:
         ax = figure.add_subplot()
         ax.set_title(f"One step, {mode}: {length / 1e6:.3g} ms, traced op by op")
         for row, task in enumerate(tasks):
-            _draw_band(ax, row, timeline, bars(timeline.spans[task], length // 400))
+            _draw_band(ax, row, timeline, bars(timeline.spans[task], length // 150))
             ax.text(1.01, row, f"idle {1 - timeline.busy(task):.0%}", transform=ax.get_yaxis_transform(), va="center", color=INK, fontsize=13)
         ax.set(xlim=(0, length * 1e-9), ylim=(len(tasks) - 0.45, -0.55), xlabel="time since the step began")
         ax.set_yticks(range(len(tasks)), tasks, fontsize=13)

@@ -197,7 +197,7 @@ def _mean_gradients(job: Job, towers: Sequence[Tower], weights: Sequence[float])
         for index, (part, variable) in enumerate(zip(parts, variables, strict=True)):
             if part is not None:
                 before = sums[index]
-                with graph.colocate_with(variable.op):
+                with graph.colocate_with(variable.op), graph.name_scope(f"backward_{number}/"):
                     sums[index] = part if before is None else add(before, part)
     pairs = [(v, g) for v, g in zip(variables, sums, strict=True) if g is not None]
     if not pairs:

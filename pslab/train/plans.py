@@ -41,6 +41,12 @@ class PlannedStep(NamedTuple):
     feeds: Sequence[Tensor]
 
 
+def placement_of(plan: StepPlan) -> str:
+    """One line per op, as TensorFlow's ``log_device_placement`` prints it: ``op: (Type): device``."""
+    nodes = [n for part in plan.partitions.values() for stage in part.stages for n in (*stage.nodes, *stage.waits)]
+    return "\n".join(f"{n.name}: ({n.type}): {n.device}" for n in nodes)
+
+
 def mode_plan(job: Job, worker: int = 0) -> StepPlan:
     """The plan of `mode_step`."""
     return mode_step(job, worker).plan

@@ -184,7 +184,8 @@ def ring_replica(job: Job, worker: int) -> RingGraph:
     replica = build_copy(job, worker)
     with replica.on_worker():
         paused = placeholder(int64, [], name="paused")
-        exchanged = all_reduce(replica.gradients, worker, job.workers, f"{resources_of(job.epoch_id)}ring", identity(paused))
+        with replica.graph.name_scope("all_reduce"):
+            exchanged = all_reduce(replica.gradients, worker, job.workers, f"{resources_of(job.epoch_id)}ring", identity(paused))
         updates = replica.optimizer.update(zip(exchanged.tensors, replica.variables, strict=True))
         resident = reside(job, replica.graph)
         next_step = resident.count_after([u.op for u in updates])[0]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 from pslab.errors import UsageError
 from pslab.train.collective import WHY, replication_of
@@ -80,6 +82,18 @@ class Strategy:
                 f"in {self.update} workers put the gradients of every step together, as they are",
                 "use commit_every=1, commit=pslab.Gradients() and compression=None",
             )
+
+    def changed(self, **fields: Any) -> Strategy:
+        """The same with some fields changed. An update rule that can be had in one replication only brings that along.
+
+        Raises:
+            UsageError: there is no such field, or a value does not fit.
+        """
+        known = [f.name for f in dataclasses.fields(self)]
+        if unknown := [name for name in fields if name not in known]:
+            raise UsageError(f"a mode has no {unknown[0]!r}", f"it has {', '.join(known)}")
+        only = replication_of(fields.get("update"))
+        return dataclasses.replace(self, **({"replication": only, **fields} if only else fields))
 
     @property
     def resident(self) -> bool:

@@ -7,17 +7,16 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
 import numpy as np
 
 from pslab.data.partitions import DataSource
-from pslab.errors import CancelledError, DeadlineExceededError, FailedPreconditionError, OpError, PslabError, UnavailableError, UsageError
+from pslab.errors import FailedPreconditionError, OpError, UnavailableError, UsageError
 from pslab.trace.recorder import Records
 from pslab.train.batch_size import check_batch_size
 from pslab.train.camera import Timeline
-from pslab.train.crew import LOST_PATIENCE_S, PATIENCE_S, Crew, Tasks
+from pslab.train.crew import PATIENCE_S, Crew, Tasks
 from pslab.train.job import Job
 from pslab.train.loop import LoopStatus
 from pslab.train.model import Model
@@ -25,14 +24,13 @@ from pslab.train.model_session import CHUNK
 from pslab.train.reading import Reading
 from pslab.train.strategy import Strategy
 from pslab.train.trainer_status import TrainerStatus
+from pslab.train.watch import Watch
 
 TRACED_STEPS = 3
 """Updates for which steps are traced: the first may have begun before, and the others' last may not be over."""
-LOOK_S = 0.1
-"""Seconds between two looks at the tasks."""
 
 
-class Trainer:
+class Trainer(Watch):
     """Trains a model on the tasks of a cluster.
 
     All its methods may be called at any time and from any thread; what needs a quiet moment waits for the steps in flight. A change of mode never
@@ -61,17 +59,11 @@ class Trainer:
         data_seed: int = 0,
         reading: Reading = Reading.FEEDING,
     ) -> None:
-        self._strategy = strategy if strategy is not None else Strategy()
+        crew = Crew(cluster, dataset, model, check_batch_size(batch_size, cluster.workers, dataset), data_seed, reading)
+        super().__init__(crew, strategy if strategy is not None else Strategy())
+        crew.check(self._strategy, cluster.workers)
         self._dataset = dataset
         self._batch_size = batch_size
-        self._crew = Crew(cluster, dataset, model, check_batch_size(batch_size, cluster.workers, dataset), data_seed, reading)
-        self._crew.check(self._strategy, cluster.workers)
-        self._lock = threading.RLock()
-        self._changed = threading.Condition()
-        self._state, self._message = "idle", ""
-        self._target = 0
-        self._loops: dict[str, list[LoopStatus]] = {}
-        self._closed = threading.Event()
         self._crew.begin_anew()
         self._crew.set_up()
         self._crew.ask("initialise")
@@ -319,17 +311,6 @@ class Trainer:
 
     # Parts
 
-    def _go(self) -> None:
-        self._crew.begin(self._strategy)
-        self._crew.limit(self._target)
-        self._set_state("running")
-
-    def _begin_again(self) -> None:
-        """Begin an epoch in the state that it is in: updates are made only where it runs."""
-        self._crew.begin(self._strategy)
-        if self._state == "running":
-            self._crew.limit(self._target)
-
     @contextmanager
     def _quiet(self) -> Iterator[None]:
         """No update is under way within the block."""
@@ -364,83 +345,3 @@ class Trainer:
     def _settle(self) -> None:
         """Wait until the updates that were claimed are made."""
         self._until(self._crew.settled, PATIENCE_S, "the updates in flight")
-
-    # Watching
-
-    def _set_state(self, state: str, message: str = "") -> None:
-        with self._changed:
-            self._state, self._message = state, message
-            self._changed.notify_all()
-
-    def _until(self, true: Callable[[], object], timeout: float | None, what: str) -> None:
-        deadline = None if timeout is None else monotonic() + timeout
-        with self._changed:
-            while not true():
-                if deadline is not None and monotonic() > deadline:
-                    raise DeadlineExceededError(
-                        f"{what} did not come in {timeout:g} s; global step {self._crew.progress.global_step} of {self._target}"
-                    )
-                self._changed.wait(LOOK_S)
-
-    def _watch(self) -> None:
-        """Look at the tasks every tenth of a second, while an epoch is on."""
-        while not self._closed.is_set():
-            if self._crew.active and self._lock.acquire(timeout=LOOK_S):
-                try:
-                    if self._crew.active:
-                        self._inspect()
-                except Exception as error:  # the training goes on; who looks is told that nobody watches it
-                    self._set_state("failed", f"the trainer failed: {type(error).__name__}: {error}")
-                finally:
-                    self._lock.release()
-            with self._changed:
-                self._changed.notify_all()
-            self._closed.wait(LOOK_S)
-
-    def _inspect(self) -> None:
-        try:
-            self._loops = self._crew.inspect()
-        except (UnavailableError, FailedPreconditionError) as error:
-            self._recover(error)
-            return
-        failures = [loop for loops in self._loops.values() for loop in loops if loop.error is not None]
-        if failures:
-            self._fail(failures[0])
-        elif any(not self._loops[task] for task in self._crew.expected(self._strategy)):
-            self._recover(UnavailableError("a task was started anew"))
-        elif self._state == "running" and self._crew.progress.global_step >= self._target:
-            self._set_state("done")
-
-    def _fail(self, loop: LoopStatus) -> None:
-        """A loop has failed: because a task was lost, or a ps came back without its parameters; else by its own fault."""
-        assert loop.error is not None
-        if isinstance(loop.error, UnavailableError | CancelledError) or not self._has_parameters() or not self._crew.whole():
-            self._recover(loop.error)
-            return
-        self._crew.end(LOST_PATIENCE_S)
-        self._set_state("paused", f"{loop.name}: {loop.error.message}")
-
-    def _has_parameters(self) -> bool:
-        try:
-            return bool(self._crew.ask("initialised"))
-        except UnavailableError:
-            return False
-
-    def _recover(self, error: PslabError) -> None:
-        """A task was lost. Workers come back and go on; a ps takes its parameters with it, unless they live on the workers."""
-        state = self._state
-        try:
-            self._crew.wait_for_all()
-            told = self._crew.end(LOST_PATIENCE_S)
-            self._crew.set_up()
-            if not self._crew.ask("initialised"):
-                self._set_state("failed", "a ps was lost, and its parameters with it; restore a checkpoint, or reset")
-                return
-            if state == "running":
-                self._go()
-            if told:
-                self._set_state(state, told)
-        except OpError as lost:
-            told = self._crew.rescue()
-            self._crew.abandon()
-            self._set_state("failed", "; ".join(words for words in (error.message, lost.message, told) if words))
