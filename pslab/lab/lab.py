@@ -289,7 +289,7 @@ class Lab:
         """Trace one step, and draw what each task did meanwhile. A training that stands still makes some updates for that."""
         from pslab.lab.timeline_figure import timeline_figure
 
-        return kept(timeline_figure(self._check_memory().timeline(), str(self._strategy)), path)
+        return kept(timeline_figure(self._check_memory().timeline(), self._strategy), path)
 
     def evaluate(self) -> dict[str, float]:
         """Loss and metrics on the test set, with the parameters as they are now; as many examples at a time as fit into memory.

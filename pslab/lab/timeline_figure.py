@@ -13,6 +13,8 @@ from matplotlib.patches import Patch
 from pslab.lab.chart import STYLE, in_seconds
 from pslab.lab.palette import BLUE, GREEN, INK, ORANGE, PURPLE, SKY, YELLOW
 from pslab.train.camera import Timeline
+from pslab.train.collective import Pipeline
+from pslab.train.strategy import Strategy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -81,30 +83,40 @@ def _kind(span: Span) -> tuple[str, int]:
     return ("backward" if re.search(r"(?:^|/)(?:backward_\d+|gradients(?:_\d+)?)/", span.name) else "forward"), number
 
 
-def timeline_figure(timeline: Timeline, mode: str) -> Figure:
+def timeline_figure(timeline: Timeline, strategy: Strategy) -> Figure:
     """Draw a traced step: a band per task, time to the right, and beside each band the share of the step in which it did not compute.
 
     Args:
         timeline: the step.
-        mode: in which mode it was made.
+        strategy: the mode in which it was made.
     """
     tasks = sorted((t for t in timeline.spans if timeline.spans[t]), key=lambda t: (("worker", "ps", "client").index(t.partition(":")[0]), t))
     length = timeline.ended - timeline.began
     with rc_context({**STYLE, "axes.grid": False}):
         figure = Figure(figsize=(13, 1.9 + _ROW * len(tasks)), layout="constrained", dpi=100)
         ax = figure.add_subplot()
-        ax.set_title(f"One step, {mode}: {length / 1e6:.3g} ms, traced op by op")
+        ax.set_title(f"One step, {strategy}: {length / 1e6:.3g} ms, traced op by op{_theory(strategy, tasks)}")
+        drawn = [bars(timeline.spans[task], length // 150) for task in tasks]
         for row, task in enumerate(tasks):
-            _draw_band(ax, row, timeline, bars(timeline.spans[task], length // 150))
+            _draw_band(ax, row, timeline, drawn[row])
             ax.text(1.01, row, f"idle {1 - timeline.busy(task):.0%}", transform=ax.get_yaxis_transform(), va="center", color=INK, fontsize=13)
         ax.set(xlim=(0, length * 1e-9), ylim=(len(tasks) - 0.45, -0.55), xlabel="time since the step began")
         ax.set_yticks(range(len(tasks)), tasks, fontsize=13)
         ax.tick_params(axis="y", length=0)
         ax.spines["left"].set_visible(False)
         in_seconds(ax.xaxis)
-        handles = [Patch(facecolor=colour, hatch=hatch, edgecolor="white", linewidth=0, label=kind) for kind, (colour, hatch, _) in KINDS.items()]
+        handles = [
+            Patch(facecolor=colour, hatch=hatch, edgecolor="white", linewidth=0, label=kind)
+            for kind, (colour, hatch, _) in KINDS.items()
+            if any(bar.kind == kind for row in drawn for bar in row)
+        ]
         figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
         return figure
+
+
+def _theory(strategy: Strategy, tasks: Sequence[str]) -> str:
+    stages = sum(task.startswith("worker:") for task in tasks)
+    return f"; bubble in theory {strategy.update.bubble(stages):.0%}" if isinstance(strategy.update, Pipeline) else ""
 
 
 def _draw_band(ax: Axes, row: int, timeline: Timeline, drawn: Sequence[Bar]) -> None:
