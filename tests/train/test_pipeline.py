@@ -11,8 +11,9 @@ import pslab as tf
 from pslab import errors
 from pslab.data.batches import Batches
 from pslab.train.camera import EXCHANGES
-from pslab.train.collective import Pipeline
+from pslab.train.collective import Pipeline, RingAllReduce
 from pslab.train.job import Job
+from pslab.train.memory import TrainingMemory
 from pslab.train.model import Model
 from pslab.train.models import MLP
 from pslab.train.pipeline import pipeline
@@ -72,6 +73,18 @@ def test_parameters_never_travel_and_a_data_parallel_step_sends_them_twice() -> 
     job = sketch(Model(MLP(3, [10, 1000, 10], stages=2)), data("float32"), mode(2), ps=1, workers=2)
     names = {t for c in mode_plan(job).cuts for t in c.tensors}
     assert not any("weights" in name or "biases" in name for name in names)
+
+
+def test_each_stage_takes_memory_for_its_own_parameters_and_a_ring_for_all_on_each_worker() -> None:
+    model, dataset = Model(MLP(3, [4000, 10], stages=2), optimizer="momentum"), data("float32")
+    layers = [(6 * 4000 + 4000) * 4 * 2, (4000 * 10 + 10 + 10 * 3 + 3) * 4 * 2]  # each parameter has a slot
+    for microbatches in (1, 4):
+        found = TrainingMemory(sketch(model, dataset, mode(microbatches), ps=1, workers=2)).of(8)
+        counts = [found[f"worker:{worker}"].variables - layers[worker] for worker in range(2)]
+        assert counts == [8, 8]  # the count of updates
+    ring = TrainingMemory(sketch(model, dataset, Strategy(update=RingAllReduce()), ps=1, workers=2)).of(8)
+    assert ring["worker:0"].variables == ring["worker:1"].variables
+    assert ring["worker:1"].variables - sum(layers) == 8
 
 
 def sleeps(x):
