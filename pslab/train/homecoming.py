@@ -67,7 +67,7 @@ class Homecoming:
         if not known:
             self._cluster.call(FIRST_PS, "go_back", step=self._published)
             whose = "parameters of its stages" if self._holders == [CLIENT] else "only copies of the parameters"
-            return f"a worker was lost, and the {whose} with it: back to global step {self._published}, at which all were on the ps last"
+            return f"a task was lost, and the {whose} with it: back to global step {self._published}, at which all were on the ps last"
         furthest = max(known, key=lambda task: known[task])
         self._cluster.call(furthest, "publish")  # in any case: a ps may have come back empty
         lost = [task for task in steps if task not in known]

@@ -115,8 +115,8 @@ class Watch:
                 return
             if state == "running":
                 self._go()
-            if told:
-                self._set_state(state, told)
+            if self._strategy.resident:
+                self._set_state(self._state, told or "a ps was lost; the parameters live on the workers, and are on it again")
         except OpError as lost:
             told = self._crew.rescue()
             self._crew.abandon()

@@ -19,7 +19,7 @@ from pslab.train.models import MLP
 from pslab.train.pipeline import pipeline
 from pslab.train.plans import mode_plan, sketch
 from pslab.train.reading import Reading
-from pslab.train.strategy import Replication, Strategy
+from pslab.train.strategy import ALL_MODES, Replication, Strategy
 from pslab.train.trainer import Trainer
 from tests.train import reference
 from tests.train.tasks import LocalTasks
@@ -77,7 +77,7 @@ def test_parameters_never_travel_and_a_data_parallel_step_sends_them_twice() -> 
 
 def test_each_stage_takes_memory_for_its_own_parameters_and_a_ring_for_all_on_each_worker() -> None:
     model, dataset = Model(MLP(3, [4000, 10], stages=2), optimizer="momentum"), data("float32")
-    layers = [(6 * 4000 + 4000) * 4 * 2, (4000 * 10 + 10 + 10 * 3 + 3) * 4 * 2]  # each parameter has a slot
+    layers = [(6 * 4000 + 4000 + 4000 * 10 + 10) * 4 * 2, (10 * 3 + 3) * 4 * 2]  # each parameter has a slot
     for microbatches in (1, 4):
         found = TrainingMemory(sketch(model, dataset, mode(microbatches), ps=1, workers=2)).of(8)
         counts = [found[f"worker:{worker}"].variables - layers[worker] for worker in range(2)]
@@ -118,6 +118,21 @@ def test_microbatches_are_on_different_workers_at_once() -> None:
     for task in ("worker:0", "worker:1"):
         assert 0 < timeline.busy(task) < 1
         assert any(span.type in EXCHANGES for span in timeline.spans[task])
+
+
+@pytest.mark.parametrize("strategy", [*ALL_MODES, Strategy(update=RingAllReduce()), mode(2)], ids=str)
+def test_a_step_of_any_mode_can_be_traced_also_while_it_trains(strategy) -> None:
+    with LocalTasks(1, 2) as tasks:
+        trainer = Trainer(tasks, data("float32"), Model(MLP(3, [10], stages=2)), strategy, BATCH)
+        trainer.train(1_000_000)
+        trainer.wait(step=10, timeout=DEADLINE_S)
+        timeline = trainer.timeline()
+        assert trainer.status().state == "running"
+        trainer.close()
+    assert {"ps:0", "worker:0"} <= set(timeline.spans)
+    assert any("MatMul" in span.type for span in timeline.spans["worker:0"])
+    for spans in timeline.spans.values():
+        assert all(timeline.began <= s.began and s.began + s.duration <= timeline.ended for s in spans)
 
 
 def test_what_is_outside_of_the_models_device_blocks_stays_where_the_model_was_last() -> None:

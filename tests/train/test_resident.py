@@ -215,6 +215,7 @@ def test_a_ps_that_is_lost_takes_nothing_along(start, tasks, strategy) -> None:
     lose(tasks, "ps:1")
     trainer._until(lambda: trainer._crew.progress.global_step > before + 20, DEADLINE_S, "further updates")
     assert trainer.status().state == "running", trainer.status()
+    assert "a ps was lost; the parameters live on the workers" in trainer.status().message
     assert trainer.evaluate()["loss"] < 1
 
 
