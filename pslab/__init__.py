@@ -101,6 +101,7 @@ _MODULES = {
     "pslab.train.collective": "Pipeline RingAllReduce",
     "pslab.train.commits": "Differences Elastic Gradients",
     "pslab.train.compression": "Float16 Int8 OneBit RandomK TopK",
+    "pslab.train.delays": "Constant Exponential Pareto",
     "pslab.train.strategy": "Replication Strategy",
     "pslab.train.updates": "SSP Async KAsync Sync",
 }

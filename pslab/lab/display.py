@@ -55,10 +55,13 @@ class Shown:
 
 def show_cluster(status: ClusterStatus, note: str = "") -> Shown:
     """The tasks of a cluster, and a note; its own by default."""
-    rows = [(t.name, t.state, t.pid, t.host, f"{t.memory / 1e6:.0f} MB", t.restarts or "") for t in status.tasks]
+    rows = [(t.name, t.state, t.pid, t.host, f"{t.memory / 1e6:.0f} MB", t.restarts or "", t.delay) for t in status.tasks]
     kind = "processes" if status.processes else "threads of one process"
     return Shown(
-        f"cluster of {len(status.tasks) - 1} tasks, {kind}", ("task", "state", "pid", "host", "memory", "restarts"), rows, note or status.note
+        f"cluster of {len(status.tasks) - 1} tasks, {kind}",
+        ("task", "state", "pid", "host", "memory", "restarts", "slower by"),
+        rows,
+        note or status.note,
     )
 
 
@@ -74,7 +77,8 @@ def show_status(status: LabStatus) -> Shown:
         f"step {status.global_step} of {status.target_step}{speed}{dropped}" + (f" — {said}" if said else "")
     )
     rows = [(loop.name, _what_it_does(loop, status), loop.step) for loop in status.workers]
-    return Shown(heading, ("loop", "state", "steps in this mode"), rows, status.message)
+    slow = "; ".join(f"{task} is slow: {delay} more in each step" for task, delay in status.slow.items())
+    return Shown(heading, ("loop", "state", "steps in this mode"), rows, "; ".join(said for said in (status.message, slow) if said))
 
 
 def _what_it_does(loop: LoopState, status: LabStatus) -> str:

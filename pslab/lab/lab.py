@@ -3,48 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from pslab.data.datasets import load
 from pslab.data.partitions import DataSource
-from pslab.errors import FailedPreconditionError, UsageError
-from pslab.lab.display import kept
-from pslab.lab.lab_cluster import LabCluster
-from pslab.lab.memory import MOST, MemoryEstimate, Room, check_training, chunk_that_fits, estimate, held
+from pslab.errors import UsageError
+from pslab.lab.looking import Looking
+from pslab.lab.memory import check_training
 from pslab.lab.plan import Grid, plan
 from pslab.lab.recipe import Recipe
 from pslab.lab.setup import Setup
 from pslab.lab.status import LabStatus
-from pslab.lab.tables import metrics_table
 from pslab.lab.until import Until
-from pslab.train.job import Job
 from pslab.train.model import Build, Model
-from pslab.train.model_session import CHUNK
-from pslab.train.plans import evaluation_step, mode_plan, placement_of, prediction_step, sketch
 from pslab.train.reading import Reading
 from pslab.train.strategy import Strategy
 from pslab.train.trainer import Trainer
-from pslab.train.trainer_status import TrainerStatus
 
 if TYPE_CHECKING:
-    import pandas
-    from matplotlib.figure import Figure
-
-    from pslab.graph.plan import StepPlan
     from pslab.lab.sweep import Sweep
-    from pslab.trace.recorder import Records
 
 
-RECENT = 100
-"""Steps that a status is a mean over."""
-
-
-class Lab:
+class Lab(Looking):
     """A cluster, a data set, a model and a mode: everything that is trained and looked at.
 
     What is not said is chosen: the digits, an MLP, between-graph async. Anything may be said again at any time; what does not fit is refused, and
@@ -53,18 +35,6 @@ class Lab:
     Attributes:
         cluster: the cluster, to be started, scaled, hurt and stopped.
     """
-
-    def __init__(self) -> None:
-        self.cluster = LabCluster(self._leave, self._resized)
-        self._dataset: DataSource | None = None
-        self._batch_size = 64
-        self._data_seed = 0
-        self._reading = Reading.FEEDING
-        self._recipe = Recipe()
-        self._model: Model | None = None
-        self._strategy = Strategy()
-        self._trainer: Trainer | None = None
-        self._lock = threading.RLock()
 
     def on(self, where: str, source: str, *, anew: bool = False) -> None:
         """Run Python on tasks of the cluster, each in its own process, and print what it prints there.
@@ -257,78 +227,6 @@ class Lab:
             planned, setups = plan(over, now, dataset, until, **how)
             return run_sweep(planned, Bench(self.cluster, dataset, setups, self._trainer), path, resume)
 
-    # Looking
-
-    def status(self) -> LabStatus:
-        """How the training fares."""
-        dataset = self._dataset.name if self._dataset is not None else "digits"
-        trainer = self._trainer
-        if trainer is None:
-            idle = TrainerStatus("idle", "", self._strategy, 0, 0, (), 0)
-            return LabStatus.of(idle, None, (), self.cluster.workers, dataset, self._recipe.name)
-        now = trainer.status()
-        recent = metrics_table(trainer.records()[-RECENT:], trainer.strategies)
-        return LabStatus.of(now, recent, trainer.metric_names, self.cluster.workers, dataset, self._recipe.name)
-
-    def metrics(self) -> pandas.DataFrame:
-        """One row per worker step: when, who, in which mode, loss, metrics, staleness, divergence, seconds and bytes."""
-        trainer = self._trainer
-        return metrics_table(trainer.records(), trainer.strategies) if trainer is not None else metrics_table(None, [])
-
-    def records(self) -> Records:
-        """The raw step records, by time: a structured array (`pslab.trace.records.step_dtype`)."""
-        return self._training().records()
-
-    def plot(self, path: str | Path | None = None) -> Figure:
-        """Draw loss, divergence, bytes per step and time per step; write the picture to ``path`` if one is given."""
-        from pslab.lab.figures import training_figure
-
-        return kept(training_figure(self.metrics()), path)
-
-    def timeline(self, path: str | Path | None = None) -> Figure:
-        """Trace one step, and draw what each task did meanwhile. A training that stands still makes some updates for that."""
-        from pslab.lab.timeline_figure import timeline_figure
-
-        return kept(timeline_figure(self._check_memory().timeline(), self._strategy), path)
-
-    def evaluate(self) -> dict[str, float]:
-        """Loss and metrics on the test set, with the parameters as they are now; as many examples at a time as fit into memory.
-
-        Raises:
-            ResourceExhaustedError: not even one fits beside the test set.
-        """
-        trainer, dataset = self._begun(), self._the_dataset()
-        data = self._held(dataset.x_test.nbytes + dataset.y_test.nbytes)
-        return trainer.evaluate(chunk_that_fits(evaluation_step(trainer.job()), data, CHUNK, self.cluster.room, "testing"))
-
-    def predict(self, x: Any = None, *, n: int = 10) -> dict[str, np.ndarray[Any, Any]]:
-        """The model's outputs for examples: ``x``, or the first ``n`` of the test set, whose targets come along as ``"target"``."""
-        trainer, dataset = self._begun(), self._the_dataset()
-        examples = dataset.x_test[:n] if x is None else np.asarray(x)
-        chunk = chunk_that_fits(prediction_step(trainer.job()), self._held(examples.nbytes), CHUNK, self.cluster.room, "predicting")
-        outputs = trainer.predict(examples, chunk)
-        return outputs if x is not None else {**outputs, "target": dataset.y_test[:n]}
-
-    def memory(self, batch: int | None = None) -> MemoryEstimate:
-        """What a step of the present mode will take on each task, with batches of this size (of the chosen one by default); print it.
-
-        Raises:
-            UsageError: ``batch`` is less than 1.
-        """
-        room = self.cluster.room if self.cluster.running else Room(None, None)
-        job = self._job_or_sketch().fed
-        examples = self._the_dataset().examples
-        most = MOST if examples is None else examples // job.workers
-        return estimate(job, self._batch_size if batch is None else batch, self._held(), most, room)
-
-    def graph(self) -> StepPlan:
-        """The plan of a step of the present mode: which task runs which ops, and what travels between them."""
-        return mode_plan(self._job_or_sketch())
-
-    def placement(self) -> str:
-        """The device of each op of the present mode, as TensorFlow's ``log_device_placement`` prints it."""
-        return placement_of(self.graph())
-
     # Keeping
 
     def save(self, prefix: str | Path) -> str:
@@ -342,58 +240,8 @@ class Lab:
 
     # Parts
 
-    def _the_dataset(self) -> DataSource:
-        if self._dataset is None:
-            self._dataset = load("digits")
-        return self._dataset
-
-    def _begun(self) -> Trainer:
-        """The trainer, made if there is none yet.
-
-        Raises:
-            FailedPreconditionError: there is no cluster.
-        """
-        with self._lock:
-            cluster = self.cluster.require()
-            if self._trainer is None:
-                dataset = self._the_dataset()
-                if self._model is None:
-                    self._model = self._recipe.model(dataset)
-                self._trainer = Trainer(cluster, dataset, self._model, self._strategy, self._batch_size, self._data_seed, self._reading)
-            return self._trainer
-
     def _check_memory(self) -> Trainer:
         """The trainer, if its batches fit into memory."""
         trainer = self._begun()
         check_training(self.memory())
         return trainer
-
-    def _held(self, tested: int = 0) -> dict[str, int]:
-        return held(self._the_dataset(), self.cluster.workers or 2, tested)
-
-    def _training(self) -> Trainer:
-        self.cluster.require()
-        if self._trainer is None:
-            raise FailedPreconditionError("nothing was trained yet", "lab.train(steps=500), or %pslab train --steps 500")
-        return self._trainer
-
-    def _leave(self) -> None:
-        """Give up the present training."""
-        if self._trainer is not None:
-            self._trainer.close()
-            self._trainer = None
-
-    def _resized(self, scale: Callable[[], None], workers: int) -> None:
-        """Let ``scale`` change the cluster to so many workers; a training moves along."""
-        if self._trainer is None:
-            scale()
-        else:
-            self._trainer.resize(scale, workers)
-
-    def _job_or_sketch(self) -> Job:
-        if self._trainer is not None:
-            return self._trainer.job()
-        dataset = self._the_dataset()
-        model = self._model or self._recipe.model(dataset)
-        ps, workers = (self.cluster.ps, self.cluster.workers) if self.cluster.running else (1, 2)
-        return sketch(model, dataset, self._strategy, ps, workers)

@@ -23,6 +23,7 @@ from pslab.lab.progress import ProgressLine
 from pslab.lab.status import LabStatus
 from pslab.lab.sweep import Sweep
 from pslab.lab.sweep_words import grid_of, until_of
+from pslab.train.delays import DISTRIBUTIONS
 from pslab.train.models import NAMES
 
 NAME = "lab"
@@ -84,6 +85,12 @@ class PslabMagics(Magics):
     def _kill(self, options: argparse.Namespace) -> Shown:
         self.lab.cluster.kill(options.task)
         return Shown(f"{options.task} was killed; it comes back under its name")
+
+    def _slow(self, options: argparse.Namespace) -> Shown:
+        if options.shape is not None and options.distribution != "pareto":
+            raise UsageError("--shape is said together with --distribution pareto", "the other distributions have none")
+        make = DISTRIBUTIONS[options.distribution]
+        return show_cluster(self.lab.cluster.slow(options.task, make(options.delay, options.shape or 1.5) if options.delay else None))
 
     def _stop_cluster(self, options: argparse.Namespace) -> Shown:
         with ProgressLine("stopping the cluster …"):
@@ -201,6 +208,7 @@ _VERBS: dict[str, Callable[[PslabMagics, argparse.Namespace], Any]] = {
     "cluster status": lambda self, options: show_cluster(self.lab.cluster.status()),
     "cluster scale": PslabMagics._scale,
     "cluster kill": PslabMagics._kill,
+    "cluster slow": PslabMagics._slow,
     "cluster stop": PslabMagics._stop_cluster,
     "data": PslabMagics._data,
     "model": PslabMagics._model,

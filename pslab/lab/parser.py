@@ -10,7 +10,8 @@ from typing import Any, NoReturn
 
 from pslab.errors import UsageError
 from pslab.lab.mode_words import add_mode
-from pslab.lab.numbers import count, natural, positive
+from pslab.lab.numbers import count, duration, natural, positive
+from pslab.train.delays import DISTRIBUTIONS
 from pslab.train.model import OPTIMIZERS
 from pslab.train.reading import Reading
 
@@ -144,6 +145,11 @@ def _add_cluster(cluster: argparse.ArgumentParser) -> None:
     scale.add_argument("--workers", type=count, metavar="N", help="workers (as many as there are)")
     kill = actions.add_parser("kill", help="end a task's process, as a crash would")
     kill.add_argument("task", metavar="TASK", help="such as worker:1")
+    slow = actions.add_parser("slow", help="let a worker be slower in each step of training; also while it trains")
+    slow.add_argument("task", metavar="TASK", help="such as worker:1")
+    slow.add_argument("--delay", type=duration, metavar="TIME", required=True, help="such as 50ms or 1.5s; 0 takes it away")
+    slow.add_argument("--distribution", choices=list(DISTRIBUTIONS), default="constant", help="TIME is its mean, of pareto the least (constant)")
+    slow.add_argument("--shape", type=positive, metavar="F", help="pareto: how fast the tail falls (1.5)")
     actions.add_parser("status", help="who is where")
     actions.add_parser("stop", help="take the cluster down")
 

@@ -117,7 +117,8 @@ def gathered_replica(job: Job, worker: int) -> ReplicaGraph:
     arrival = _arrive(job, worker)
     replica, side = arrival.replica, arrival.side
     with replica.on_worker():
-        sent_step = identity(arrival.read_step)  # as one more tensor that travels with the contributions
+        with replica.graph.control_dependencies(arrival.exchange.sent):
+            sent_step = identity(arrival.read_step)  # as one more tensor that travels with the contributions
         stale = staleness(replica.global_step, sent_step)
         arrival.exchange.precede([stale.op])
         always = isinstance(job.strategy.update, KAsync)

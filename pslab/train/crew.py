@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -12,6 +12,7 @@ from pslab.data.partitions import DataSource
 from pslab.errors import PslabError, UnavailableError
 from pslab.trace.recorder import Records
 from pslab.train.camera import Shot, full_shots
+from pslab.train.delays import Delay
 from pslab.train.history import History
 from pslab.train.homecoming import FIRST_PS, Homecoming
 from pslab.train.job import CHIEF, CLIENT, Job
@@ -79,6 +80,7 @@ class Crew:
         self.features = Features.of(*dataset.sample)
         self.metric_names = tuple(try_out(model, self.features).metrics)
         self.strategies: list[Strategy] = []
+        self._delays: dict[int, Delay] = {}
         self.active = False
         self._dropped = 0
         self.progress = Progress(0, 0)
@@ -169,6 +171,7 @@ class Crew:
         try:
             if self._reading is Reading.FILES:
                 self._cluster.call_all("prepare", tasks=self._drivers()[:-1], job=job)
+            self._doze()
             first, *others = self.expected(strategy)
             if strategy.prepares:
                 self._cluster.call(first, "start", job=job)
@@ -190,6 +193,7 @@ class Crew:
         if not self.active:
             return ""
         self.pause()
+        self._wake()
         self._cluster.call_all("let_go", tasks=self._servers())
         self._cluster.call_all("stop_updates", patience=patience)
         told = "" if self._homecoming is None else self._homecoming.end()
@@ -224,6 +228,24 @@ class Crew:
             with suppress(PslabError):
                 self._stop_and_drop()
 
+    def slow(self, worker: int, delay: Delay | None) -> None:
+        """Let a worker be slow from now on, also where it is lost and comes back; None takes its delay away."""
+        self._delays.pop(worker, None)
+        if delay is not None:
+            self._delays[worker] = delay
+        with suppress(UnavailableError):  # it is told when it is back
+            self._cluster.call(f"worker:{worker}", "slow", delay=delay)
+
+    @contextmanager
+    def awake(self) -> Iterator[None]:
+        """A block in which no slow worker sleeps."""
+        self._wake()
+        try:
+            yield
+        finally:
+            with suppress(UnavailableError):
+                self._doze()
+
     def limit(self, updates: int) -> None:
         """Let updates be made up to this global step."""
         self._cluster.call(FIRST_PS, "limit", updates=updates)
@@ -243,6 +265,13 @@ class Crew:
         """Whether no update is under way."""
         progress = self.look()
         return progress.global_step == progress.granted
+
+    def has_parameters(self) -> bool:
+        """Whether the chief can be asked, and all variables have a value."""
+        try:
+            return bool(self.ask("initialised"))
+        except UnavailableError:
+            return False
 
     def records(self) -> Records:
         """All step records until now."""
@@ -287,6 +316,17 @@ class Crew:
             held = self._cluster.call_all("drop", epoch_id=self.job(self.strategies[-1]).epoch_id)
         self._dropped += max(held.values(), default=0)
         self.progress = self.progress._replace(late=0)
+
+    def _wake(self) -> None:
+        with suppress(UnavailableError):  # who is lost does not sleep
+            self._cluster.call_all("wake", tasks=self._slow())
+
+    def _doze(self) -> None:
+        for worker in self._slow():
+            self._cluster.call(worker, "slow", delay=self._delays[int(worker.partition(":")[2])])
+
+    def _slow(self) -> list[str]:
+        return [f"worker:{i}" for i in sorted(self._delays) if i < self._cluster.workers]
 
     def _fetch(self) -> None:
         for task in self._drivers():

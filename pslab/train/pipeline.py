@@ -34,6 +34,7 @@ from pslab.train.reading import Reading, fed
 from pslab.train.replica import PS_0, Replica, worker_device
 from pslab.train.resident import Resident, reside
 from pslab.train.ring import chunk_sizes
+from pslab.train.straggler import held_up
 
 
 def _infer_microbatches(op: Operation) -> infer.Inferred:
@@ -103,7 +104,7 @@ def pipeline(job: Job) -> PipelineGraph:
         weights = [size / total for size in chunk_sizes(total, count)]
         variables, found = _mean_gradients(job, towers, weights)
         replica = Replica(graph, placed.workers[-1], tower, global_step, job.model.make_optimizer(), variables, found)
-        with graph.device(PS_0), graph.control_dependencies([g.op for g in found]):
+        with graph.device(PS_0), graph.control_dependencies([*(g.op for g in found), *_held_up(found, variables)]):
             everywhere = no_op("gradients_are_everywhere")
         whole_gradients = []
         for gradient, variable in zip(found, variables, strict=True):
@@ -203,6 +204,15 @@ def _mean_gradients(job: Job, towers: Sequence[Tower], weights: Sequence[float])
     if not pairs:
         raise UsageError(f"the loss of model {job.model.name!r} depends on no variable", "is there a stop_gradient or an argmax on the way?")
     return [v for v, _ in pairs], [g for _, g in pairs]
+
+
+def _held_up(found: Sequence[Tensor], variables: Sequence[Variable]) -> list[Operation]:
+    """Ops after which the gradients of a stage are given away: later, where its worker is slow."""
+    sleeps = []
+    for device in dict.fromkeys(v.device for v in variables):
+        with found[0].graph.device(device):
+            sleeps.append(held_up([g for g, v in zip(found, variables, strict=True) if v.device == device]))
+    return sleeps
 
 
 def _mean(values: Sequence[Tensor], weights: Sequence[float]) -> Tensor:

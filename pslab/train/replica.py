@@ -24,6 +24,7 @@ from pslab.train.device_setter import replica_device_setter
 from pslab.train.job import Job
 from pslab.train.model import Tower, build_tower
 from pslab.train.reading import source_of
+from pslab.train.straggler import held_up
 
 PS_0 = "/job:ps/task:0"
 """Where the global step lives, and what belongs to it."""
@@ -127,7 +128,9 @@ def _seed(job: Job, worker: int) -> int:
 
 
 def guarded(loss: Tensor, gradients: Sequence[Tensor], worker: int) -> list[Tensor]:
-    """``gradients``, which do not leave the worker unless ``loss`` is finite."""
+    """``gradients``, which do not leave the worker unless ``loss`` is finite; and later, where the worker is slow."""
     check = check_numerics(loss, f"the loss of worker:{worker}")
     with loss.graph.control_dependencies([check]):
+        sleep = held_up(gradients)
+    with loss.graph.control_dependencies([sleep]):
         return [identity(g, name=f"gradient/{i}") for i, g in enumerate(gradients)]

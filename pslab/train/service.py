@@ -30,6 +30,7 @@ from pslab.trace.records import step_dtype
 from pslab.train import between_graph, in_graph
 from pslab.train.camera import Camera, FilmedSession, Shot
 from pslab.train.collective import Pipeline, RingAllReduce
+from pslab.train.delays import Delay
 from pslab.train.epoch_names import resources_of, variables_of
 from pslab.train.job import CHIEF, CLIENT, Job
 from pslab.train.loop import Loop, LoopStatus
@@ -39,6 +40,7 @@ from pslab.train.reading import Reading, Supply, readers_of, write_share
 from pslab.train.resident import Residence
 from pslab.train.resident_turns import PipelineTurn, RingTurn
 from pslab.train.ring import ring_replica
+from pslab.train.straggler import STRAGGLER, changing
 from pslab.train.strategy import Replication
 from pslab.train.turns import ChiefTurn, ReplicaTurn, StepRecorder, TowersTurn
 
@@ -120,7 +122,8 @@ class TaskService:
     def begin_anew(self) -> None:
         """Forget the step records, and let random sequences begin anew."""
         self._recorder = Recorder(self._recorder.dtype, RECORDS)
-        self._server.task.drop_resources(GENERATORS)
+        for resources in (GENERATORS, STRAGGLER):
+            self._server.task.drop_resources(resources)
 
     def prepare(self, job: Job) -> None:
         """Write the file that this worker's examples are to be read from, where the job reads from files."""
@@ -218,6 +221,17 @@ class TaskService:
         batches = self._data.batches(job.batch_size, job.data_seed, worker, job.workers)
         batches.seek(job.first_step)
         return batches
+
+    def slow(self, delay: Delay | None) -> None:
+        """Be so much slower in each step of training from now on, or no slower if None; a sleep in progress ends if that is another delay."""
+        with changing(self._server.task) as straggler:
+            straggler.slow(delay, seed=int(self._name.partition(":")[2]))
+            straggler.doze()
+
+    def wake(self) -> None:
+        """End the sleep of a step in flight, and let none begin before `slow` is called again."""
+        with changing(self._server.task) as straggler:
+            straggler.wake()
 
     def stop_updates(self, patience: float) -> None:
         """End the loops that make updates, each after its turn in flight, or after ``patience`` seconds."""

@@ -17,6 +17,7 @@ from pslab.trace.recorder import Records
 from pslab.train.batch_size import check_batch_size
 from pslab.train.camera import Timeline
 from pslab.train.crew import PATIENCE_S, Crew, Tasks
+from pslab.train.delays import Delay
 from pslab.train.job import Job
 from pslab.train.loop import LoopStatus
 from pslab.train.model import Model
@@ -149,6 +150,11 @@ class Trainer(Watch):
             self._strategy = strategy
             if active:
                 self._begin_again()
+
+    def slow(self, worker: int, delay: Delay | None) -> None:
+        """Let a worker take so much longer in each step, at once; None lets it be as fast as it can be."""
+        with self._lock:
+            self._crew.slow(worker, delay)
 
     def wait(self, step: int | None = None, timeout: float | None = None) -> TrainerStatus:
         """Wait until global step ``step``, or until the training is no longer running.
@@ -344,4 +350,5 @@ class Trainer(Watch):
 
     def _settle(self) -> None:
         """Wait until the updates that were claimed are made."""
-        self._until(self._crew.settled, PATIENCE_S, "the updates in flight")
+        with self._crew.awake():
+            self._until(self._crew.settled, PATIENCE_S, "the updates in flight")

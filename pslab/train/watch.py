@@ -91,17 +91,11 @@ class Watch:
     def _fail(self, loop: LoopStatus) -> None:
         """A loop has failed: because a task was lost, or a ps came back without its parameters; else by its own fault."""
         assert loop.error is not None
-        if isinstance(loop.error, UnavailableError | CancelledError) or not self._has_parameters() or not self._crew.whole():
+        if isinstance(loop.error, UnavailableError | CancelledError) or not self._crew.has_parameters() or not self._crew.whole():
             self._recover(loop.error)
             return
         self._crew.end(LOST_PATIENCE_S)
         self._set_state("paused", f"{loop.name}: {loop.error.message}")
-
-    def _has_parameters(self) -> bool:
-        try:
-            return bool(self._crew.ask("initialised"))
-        except UnavailableError:
-            return False
 
     def _recover(self, error: PslabError) -> None:
         """A task was lost. Workers come back and go on; a ps takes its parameters with it, unless they live on the workers."""

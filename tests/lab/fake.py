@@ -56,6 +56,14 @@ class FakeCluster:
         self._calls.append(("scale", numbers))
         return CLUSTER
 
+    @property
+    def delays(self) -> dict[str, Any]:
+        return {}
+
+    def slow(self, task: str, delay: Any) -> ClusterStatus:
+        self._calls.append(("slow", task, delay))
+        return CLUSTER
+
     def kill(self, task: str) -> None:
         self._calls.append(("kill", task))
 

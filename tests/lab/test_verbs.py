@@ -15,6 +15,7 @@ from pslab.lab.magics import _VERBS
 from pslab.lab.parser import build_parser, verbs_of
 from pslab.train.collective import Pipeline, RingAllReduce
 from pslab.train.compression import TopK
+from pslab.train.delays import Constant, Exponential, Pareto
 from pslab.train.updates import Async, Sync
 from tests.lab.fake import FakeLab
 
@@ -62,6 +63,10 @@ START = {"ps": 1, "workers": 2, "processes": None, "address": None, "memory_limi
         ("cluster start --address tcp://there:8786", ("start", {**START, "address": "tcp://there:8786"}), "ps:0"),
         ("cluster scale --workers 4", ("scale", {"ps": None, "workers": 4}), "ps:0"),
         ("cluster kill worker:1", ("kill", "worker:1"), "worker:1 was killed"),
+        ("cluster slow worker:1 --delay 50ms", ("slow", "worker:1", Constant(0.05)), "slower by"),
+        ("cluster slow worker:0 --delay 1.5s --distribution exponential", ("slow", "worker:0", Exponential(1.5)), "ps:0"),
+        ("cluster slow worker:0 --delay 200us --distribution pareto --shape 2", ("slow", "worker:0", Pareto(0.0002, 2.0)), "ps:0"),
+        ("cluster slow worker:1 --delay 0", ("slow", "worker:1", None), "ps:0"),
         ("cluster stop", ("stop cluster",), "no cluster"),
         ("mode --update sync --backup 1", ("mode", {"update": Sync(1)}), "mode: between-graph sync, 1 backup"),
         ("mode --replication in-graph --update async", ("mode", {"replication": "in-graph", "update": Async()}), "mode: in-graph async"),
@@ -99,6 +104,14 @@ def test_backups_without_sync_are_refused_not_ignored(say, lab) -> None:
             "UsageError: --update async has no backup",
             "  hint: that is of sync: %pslab mode --update sync …",
         ]
+    assert lab.calls == []
+
+
+def test_a_delay_that_cannot_be_meant_is_refused(say, lab) -> None:
+    assert "must be a length of time, such as 50ms or 1.5s, found '50'" in say("%pslab cluster slow worker:1 --delay 50")
+    assert "must be a number from 0 on, found -5" in say("%pslab cluster slow worker:1 --delay=-5ms")
+    assert "must be more than 0 s and at most 3600 s, found 4000.0" in say("%pslab cluster slow worker:1 --delay 4000s")
+    assert "--shape is said together with --distribution pareto" in say("%pslab cluster slow worker:1 --delay 5ms --shape 2")
     assert lab.calls == []
 
 

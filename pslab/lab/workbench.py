@@ -1,0 +1,90 @@
+"""The workbench: what a lab holds, and what its verbs have in common."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from pslab.data.datasets import load
+from pslab.data.partitions import DataSource
+from pslab.errors import FailedPreconditionError
+from pslab.lab.lab_cluster import LabCluster
+from pslab.lab.memory import held
+from pslab.lab.recipe import Recipe
+from pslab.train.job import Job
+from pslab.train.model import Model
+from pslab.train.plans import sketch
+from pslab.train.reading import Reading
+from pslab.train.strategy import Strategy
+from pslab.train.trainer import Trainer
+
+
+class Workbench:
+    """A cluster, a data set, a model, a mode, and a training, if there is one.
+
+    Attributes:
+        cluster: the cluster, to be started, scaled, hurt and stopped.
+    """
+
+    def __init__(self) -> None:
+        self.cluster = LabCluster(self._leave, self._resized, lambda: self._trainer)
+        self._dataset: DataSource | None = None
+        self._batch_size = 64
+        self._data_seed = 0
+        self._reading = Reading.FEEDING
+        self._recipe = Recipe()
+        self._model: Model | None = None
+        self._strategy = Strategy()
+        self._trainer: Trainer | None = None
+        self._lock = threading.RLock()
+
+    def _the_dataset(self) -> DataSource:
+        if self._dataset is None:
+            self._dataset = load("digits")
+        return self._dataset
+
+    def _begun(self) -> Trainer:
+        """The trainer, made if there is none yet.
+
+        Raises:
+            FailedPreconditionError: there is no cluster.
+        """
+        with self._lock:
+            cluster = self.cluster.require()
+            if self._trainer is None:
+                dataset = self._the_dataset()
+                if self._model is None:
+                    self._model = self._recipe.model(dataset)
+                self._trainer = Trainer(cluster, dataset, self._model, self._strategy, self._batch_size, self._data_seed, self._reading)
+                self.cluster.slow_down(self._trainer)
+            return self._trainer
+
+    def _held(self, tested: int = 0) -> dict[str, int]:
+        return held(self._the_dataset(), self.cluster.workers or 2, tested)
+
+    def _training(self) -> Trainer:
+        self.cluster.require()
+        if self._trainer is None:
+            raise FailedPreconditionError("nothing was trained yet", "lab.train(steps=500), or %pslab train --steps 500")
+        return self._trainer
+
+    def _leave(self) -> None:
+        """Give up the present training."""
+        if self._trainer is not None:
+            self._trainer.close()
+            self._trainer = None
+
+    def _resized(self, scale: Callable[[], None], workers: int) -> None:
+        """Let ``scale`` change the cluster to so many workers; a training moves along."""
+        if self._trainer is None:
+            scale()
+        else:
+            self._trainer.resize(scale, workers)
+
+    def _job_or_sketch(self) -> Job:
+        if self._trainer is not None:
+            return self._trainer.job()
+        dataset = self._the_dataset()
+        model = self._model or self._recipe.model(dataset)
+        ps, workers = (self.cluster.ps, self.cluster.workers) if self.cluster.running else (1, 2)
+        return sketch(model, dataset, self._strategy, ps, workers)
