@@ -134,7 +134,7 @@ def all_reduce(tensors: Sequence[Tensor], worker: int, workers: int, mailbox: st
         expected = [*chunks[mine], *([word] if hop.adds else [])]
         with graph.device(worker_device((worker + 1) % workers)):
             puts.append(mailbox_put(mailbox, sent, workers, name=f"put_{number}"))
-        with graph.control_dependencies(taken[-1:]):
+        with graph.control_dependencies([*taken[-1:], *(t.op for t in sent)]):  # who waits before sending, waits for ever
             received = mailbox_take(mailbox, expected, workers, name=f"take_{number}")
         taken.append(received[0].op)
         if hop.adds:
