@@ -184,8 +184,10 @@ def ring_replica(job: Job, worker: int) -> RingGraph:
     replica = build_copy(job, worker)
     with replica.on_worker():
         paused = placeholder(int64, [], name="paused")
+        with replica.graph.control_dependencies([g.op for g in replica.gradients]):
+            word = identity(paused)  # in the message of the first chunk
         with replica.graph.name_scope("all_reduce"):
-            exchanged = all_reduce(replica.gradients, worker, job.workers, f"{resources_of(job.epoch_id)}ring", identity(paused))
+            exchanged = all_reduce(replica.gradients, worker, job.workers, f"{resources_of(job.epoch_id)}ring", word)
         updates = replica.optimizer.update(zip(exchanged.tensors, replica.variables, strict=True))
         resident = reside(job, replica.graph)
         next_step = resident.count_after([u.op for u in updates])[0]
