@@ -105,10 +105,13 @@ MODULES = (
     "pslab.summary.ops",
     "pslab.sync.claim_ops",
     "pslab.sync.ledger_ops",
+    "pslab.sync.mailbox_ops",
     "pslab.sync.ops",
     "pslab.sync.pacing_ops",
+    "pslab.sync.tick",
     "pslab.train.arrival_ops",
     "pslab.train.divergence",
+    "pslab.train.pipeline",
     "pslab.train.staleness",
     "pslab.train.straggler",
 )

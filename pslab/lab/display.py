@@ -5,10 +5,12 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pandas
+    from matplotlib.figure import Figure
 
     from pslab.cluster import ClusterStatus
     from pslab.lab.costs import Cost
@@ -116,3 +118,10 @@ def show_predictions(outputs: Mapping[str, Any]) -> Shown:
 def _short(value: Any) -> str:
     text = str(value)
     return text if len(text) <= 40 else text[:39] + "…"
+
+
+def kept(figure: Figure, path: str | Path | None) -> Figure:
+    """The figure, written to ``path`` if there is one."""
+    if path is not None:
+        figure.savefig(Path(path).expanduser())
+    return figure

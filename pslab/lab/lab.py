@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -107,6 +106,7 @@ class Lab(Looking, LabCosts):
         source: str | Build = "mlp",
         *,
         hidden: Sequence[int] = (128,),
+        stages: int = 1,
         optimizer: str | Callable[[], Any] = "sgd",
         learning_rate: float = 0.1,
         seed: int = 0,
@@ -116,6 +116,7 @@ class Lab(Looking, LabCosts):
         Args:
             source: ``"mlp"``, ``"logistic"``, or a function ``(x, y) -> (loss, {"accuracy": tensor, …})``.
             hidden: widths of the MLP's hidden layers.
+            stages: over how many workers a pipeline spreads the MLP's layers.
             optimizer: ``"sgd"``, ``"momentum"``, ``"adagrad"``, ``"rmsprop"``, ``"adam"``, or a function that makes an optimizer.
             learning_rate: for an optimizer given by name.
             seed: seed of the initial parameters.
@@ -123,7 +124,7 @@ class Lab(Looking, LabCosts):
         Raises:
             UsageError: the model cannot be built or trained on the data; the one before stays.
         """
-        recipe = Recipe(source, tuple(hidden), optimizer, learning_rate, seed)
+        recipe = Recipe(source, tuple(hidden), stages, optimizer, learning_rate, seed)
         with self._lock:
             model = recipe.model(self._the_dataset())
             self._leave()
@@ -135,16 +136,14 @@ class Lab(Looking, LabCosts):
 
         Args:
             strategy: all of it; or
-            fields: those of `Strategy` to be changed: ``replication``, ``update``, ``commit_every``, ``commit``, ``compression``
+            fields: those of `Strategy` to be changed: ``replication``, ``update``, ``commit_every``, ``commit``, ``compression``. An update rule that
+                can be had in one replication only brings that along.
 
         Raises:
             UsageError: there is no such mode, or it does not fit the cluster; the one before stays.
         """
-        known = [f.name for f in dataclasses.fields(Strategy)]
-        if unknown := [name for name in fields if name not in known]:
-            raise UsageError(f"a mode has no {unknown[0]!r}", f"it has {', '.join(known)}")
         with self._lock:
-            wanted = dataclasses.replace(strategy or self._strategy, **fields)
+            wanted = (strategy or self._strategy).changed(**fields)
             if self.cluster.running:
                 wanted.check(self.cluster.workers)
             if self._trainer is not None:

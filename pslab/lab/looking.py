@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pslab.lab.display import kept
 from pslab.lab.memory import MOST, MemoryEstimate, Room, chunk_that_fits, estimate
 from pslab.lab.status import LabStatus
 from pslab.lab.tables import metrics_table
 from pslab.lab.workbench import Workbench
 from pslab.train.model_session import CHUNK
-from pslab.train.plans import evaluation_step, mode_plan, prediction_step
+from pslab.train.plans import evaluation_step, mode_plan, placement_of, prediction_step
 from pslab.train.trainer_status import TrainerStatus
 
 if TYPE_CHECKING:
@@ -53,10 +54,13 @@ class Looking(Workbench):
         """Draw loss, divergence, bytes per step and time per step; write the picture to ``path`` if one is given."""
         from pslab.lab.figures import training_figure
 
-        figure = training_figure(self.metrics())
-        if path is not None:
-            figure.savefig(Path(path).expanduser())
-        return figure
+        return kept(training_figure(self.metrics()), path)
+
+    def timeline(self, path: str | Path | None = None) -> Figure:
+        """Trace one step, and draw what each task did meanwhile. A training that stands still makes some updates for that."""
+        from pslab.lab.timeline_figure import timeline_figure
+
+        return kept(timeline_figure(self._begun().timeline(), self._strategy), path)
 
     def evaluate(self) -> dict[str, float]:
         """Loss and metrics on the test set, with the parameters as they are now; as many examples at a time as fit into memory.
@@ -94,6 +98,4 @@ class Looking(Workbench):
 
     def placement(self) -> str:
         """The device of each op of the present mode, as TensorFlow's ``log_device_placement`` prints it."""
-        plan = self.graph()
-        nodes = [n for part in plan.partitions.values() for stage in part.stages for n in (*stage.nodes, *stage.waits)]
-        return "\n".join(f"{n.name}: ({n.type}): {n.device}" for n in nodes)
+        return placement_of(self.graph())

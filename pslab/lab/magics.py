@@ -126,7 +126,14 @@ class PslabMagics(Magics):
                 raise UsageError(
                     f"{options.source!r} is a {type(source).__name__}, not a function", "a model is a function (x, y) -> (loss, metrics)"
                 )
-        model = self.lab.model(source, hidden=options.hidden, optimizer=options.optimizer, learning_rate=options.lr, seed=options.seed)
+        wanted = {
+            "hidden": options.hidden,
+            "stages": options.stages,
+            "optimizer": options.optimizer,
+            "learning_rate": options.lr,
+            "seed": options.seed,
+        }
+        model = self.lab.model(source, **wanted)
         return Shown(f"model {model.name}, {model.optimizer} with learning rate {model.learning_rate:g}")
 
     def _mode(self, options: argparse.Namespace) -> Shown:
@@ -183,6 +190,11 @@ class PslabMagics(Magics):
         from IPython.display import display
 
         display(self.lab.plot(options.path))
+
+    def _timeline(self, options: argparse.Namespace) -> Any:
+        from IPython.display import display
+
+        display(self.lab.timeline(options.path))
 
     def _graph(self, options: argparse.Namespace) -> None:
         from IPython.display import display
@@ -254,6 +266,7 @@ _VERBS: dict[str, Callable[[PslabMagics, argparse.Namespace], Any]] = {
     "cost": PslabMagics._cost,
     "sweep": PslabMagics._sweep,
     "plot": PslabMagics._plot,
+    "timeline": PslabMagics._timeline,
     "evaluate": lambda self, options: show_figures("on the test set", self.lab.evaluate()),
     "predict": lambda self, options: show_predictions(self.lab.predict(n=options.n)),
     "save": lambda self, options: Shown(f"saved to {self.lab.save(options.prefix)}"),

@@ -82,6 +82,7 @@ def build_parser() -> Parser:
     model = verbs.add_parser("model", help="choose the model: mlp, logistic, or a function of yours")
     model.add_argument("source", metavar="NAME", help="mlp, logistic, or the name of a function (x, y) -> (loss, metrics)")
     model.add_argument("--hidden", type=count, metavar="N", nargs="+", default=[128], help="widths of the MLP's hidden layers (128)")
+    model.add_argument("--stages", type=count, metavar="N", default=1, help="over how many workers a pipeline spreads the MLP's layers (1)")
     model.add_argument("--optimizer", choices=OPTIMIZERS, default="sgd", help="(sgd)")
     model.add_argument("--lr", type=positive, metavar="F", default=0.1, help="learning rate (0.1)")
     model.add_argument("--seed", type=natural, metavar="N", default=0, help="seed of the initial parameters (0)")
@@ -96,6 +97,8 @@ def build_parser() -> Parser:
     _add_sweep(verbs.add_parser("sweep", help="train at every point of a grid, with several seeds, and compare"))
     plot = verbs.add_parser("plot", help="draw loss, divergence, bytes and time")
     plot.add_argument("path", nargs="?", metavar="FILE", help="write the picture there too")
+    timeline = verbs.add_parser("timeline", help="trace one step, and draw what each task did meanwhile")
+    timeline.add_argument("path", nargs="?", metavar="FILE", help="write the picture there too")
     predict = verbs.add_parser("predict", help="the model's outputs for examples of the test set")
     predict.add_argument("n", type=count, nargs="?", metavar="N", default=10, help="how many (10)")
     for verb, text in (("save", "write a checkpoint"), ("restore", "go back to a checkpoint")):

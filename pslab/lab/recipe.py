@@ -19,6 +19,7 @@ class Recipe:
     Attributes:
         source: the name of a ready-made model, or a function ``(x, y) -> (loss, metrics)``.
         hidden: widths of an MLP's hidden layers.
+        stages: over how many workers a pipeline spreads its layers.
         optimizer: as of `Model`.
         learning_rate: as of `Model`.
         seed: as of `Model`.
@@ -26,6 +27,7 @@ class Recipe:
 
     source: str | Build = "mlp"
     hidden: tuple[int, ...] = (128,)
+    stages: int = 1
     optimizer: str | Callable[[], Any] = "sgd"
     learning_rate: float = 0.1
     seed: int = 0
@@ -47,7 +49,7 @@ class Recipe:
         Raises:
             UsageError: there is no such model, or it cannot be built or trained on the data.
         """
-        build = by_name(self.source, dataset.classes, self.hidden) if isinstance(self.source, str) else self.source
+        build = by_name(self.source, dataset.classes, self.hidden, self.stages) if isinstance(self.source, str) else self.source
         model = Model(build, self.name, self.optimizer, self.learning_rate, self.seed)
         try_out(model, Features.of(*dataset.sample))
         return model

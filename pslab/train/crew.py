@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,11 +13,14 @@ import numpy as np
 from pslab.data.partitions import DataSource
 from pslab.errors import PslabError, UnavailableError
 from pslab.trace.recorder import Records
+from pslab.train.camera import Shot, full_shots
 from pslab.train.delays import Delay
 from pslab.train.history import History
+from pslab.train.homecoming import FIRST_PS, Homecoming
 from pslab.train.job import CHIEF, CLIENT, Job
 from pslab.train.loop import LoopStatus
 from pslab.train.model import Features, Model, try_out
+from pslab.train.plans import mode_plan
 from pslab.train.reading import Reading
 from pslab.train.service import Progress
 from pslab.train.strategy import Replication, Strategy
@@ -28,8 +32,6 @@ LOST_PATIENCE_S = 0.5
 """Seconds that it waits where a loop has failed, for which others may wait in vain."""
 RETURN_S = 10.0
 """Seconds in which a task that was lost comes back."""
-FIRST_PS = "ps:0"
-"""The task that keeps the global step and the claims."""
 
 
 class Tasks(Protocol):
@@ -86,6 +88,7 @@ class Crew:
         self._dropped = 0
         self.progress = Progress(0, 0)
         self._history = History(self.metric_names)
+        self._homecoming: Homecoming | None = None
 
     @property
     def dropped(self) -> int:
@@ -112,6 +115,17 @@ class Crew:
             self.progress.global_step,
             self._reading,
         )
+
+    def check(self, strategy: Strategy, workers: int) -> None:
+        """Whether the model can be trained in a mode with so many workers.
+
+        Raises:
+            UsageError: it cannot.
+            GraphError: its graph cannot be built or placed.
+        """
+        strategy.check(workers)
+        if strategy.resident:  # depends on the model, too
+            mode_plan(replace(self.job(strategy), workers=workers))
 
     # What the tasks have
 
@@ -171,24 +185,50 @@ class Crew:
             self._stop_and_drop()
             raise
         self._cluster.call_all("count_anew")
+        self._homecoming = Homecoming(self._cluster, strategy, step)
         self.active = True
 
-    def end(self, patience: float = PATIENCE_S) -> None:
-        """End the epoch: the steps in flight are done (in ``patience`` seconds), what waited is given up."""
+    def end(self, patience: float = PATIENCE_S) -> str:
+        """End the epoch: the steps in flight are done (in ``patience`` seconds), what waited is given up.
+
+        Returns:
+            What parameters were lost that lived on workers; empty where none were.
+        """
         if not self.active:
-            return
-        self.active = False
+            return ""
         self.pause()
         self._wake()
         self._cluster.call_all("let_go", tasks=self._servers())
         self._cluster.call_all("stop_updates", patience=patience)
+        told = "" if self._homecoming is None else self._homecoming.end()
+        self.active, self._homecoming = False, None
         self._stop_and_drop()
         self._fetch()
+        return told
+
+    def publish(self) -> None:
+        """Let the ps have the parameters as they are now, where those live on the workers. Call it while no update is under way."""
+        if self._homecoming is not None:
+            self._homecoming.publish(self.look().global_step)
+
+    def whole(self) -> bool:
+        """Whether no parameters that live on workers are lost."""
+        return self._homecoming is None or self._homecoming.whole()
+
+    def rescue(self) -> str:
+        """Let the ps have what is left of the parameters that live on workers, if it can be; what was lost."""
+        told = ""
+        if self._homecoming is not None:
+            with suppress(PslabError):
+                self.pause()
+                told = self._homecoming.end()
+        self._homecoming = None
+        return told
 
     def abandon(self) -> None:
         """End the epoch without a word to tasks that may be gone."""
         if self.active:
-            self.active = False
+            self.active, self._homecoming = False, None
             with suppress(PslabError):
                 self._stop_and_drop()
 
@@ -255,6 +295,18 @@ class Crew:
     def loops(self) -> dict[str, list[LoopStatus]]:
         """The loops of each task."""
         return self._cluster.call_all("loops", tasks=self._drivers())
+
+    def film(self) -> None:
+        """Trace the steps that begin from now on."""
+        self._cluster.call_all("film", tasks=self._drivers())
+
+    def filmed(self, strategy: Strategy) -> int:
+        """How many steps of the first task that has a loop were traced until now."""
+        return len(full_shots(self._cluster.call(self.expected(strategy)[0], "shots")))
+
+    def cut(self) -> dict[str, list[Shot]]:
+        """Trace no further steps; those that were, by the task that drove them."""
+        return self._cluster.call_all("cut", tasks=self._drivers())
 
     def expected(self, strategy: Strategy) -> list[str]:
         """Tasks that have loops while an epoch is on."""

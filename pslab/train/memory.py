@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from pslab.graph.memory import TaskMemory, step_memory
+from pslab.train.collective import Pipeline
 from pslab.train.job import CHIEF, Job
 from pslab.train.plans import PlannedStep, chief_step, mode_step
 from pslab.train.strategy import Replication
@@ -22,16 +23,18 @@ class TrainingMemory:
 
     def __init__(self, job: Job) -> None:
         self._job = job
-        self._between = job.strategy.replication is not Replication.IN_GRAPH
-        gathered = job.strategy.gathered
-        towers = job.workers if not self._between and not gathered else 1
-        self._steps = [mode_step(job, worker) for worker in range(towers)]
-        self._chief = chief_step(job) if self._between and gathered else None
+        strategy = job.strategy
+        self._alike = strategy.replication is not Replication.IN_GRAPH and not strategy.resident
+        piped = isinstance(strategy.update, Pipeline)
+        steps = 1 if self._alike or strategy.gathered or piped else job.workers
+        self._steps = [mode_step(job, worker) for worker in range(steps)]
+        self._chief = chief_step(job) if self._alike and strategy.gathered else None
+        self._batches = job.workers if piped else 1  # that one step takes
 
     def of(self, batch: int) -> dict[str, TaskMemory]:
         """What it takes with batches of this size, by task."""
-        found = [memory_of(step, batch) for step in self._steps]
-        if self._between:
+        found = [memory_of(step, batch * self._batches) for step in self._steps]
+        if self._alike:
             workers = range(self._job.workers)
             found = [{(f"worker:{i}" if task == CHIEF else task): memory for task, memory in found[0].items()} for i in workers]
         if self._chief is not None:

@@ -13,9 +13,12 @@ from pslab.graph.placement import place
 from pslab.graph.plan import StepPlan
 from pslab.graph.tensor import Tensor
 from pslab.train import between_graph, in_graph
+from pslab.train.collective import Pipeline, RingAllReduce
 from pslab.train.job import CHIEF, CLIENT, Job
 from pslab.train.model import Features, Model
+from pslab.train.pipeline import pipeline
 from pslab.train.replica import build_replica
+from pslab.train.ring import ring_replica
 from pslab.train.strategy import Replication, Strategy
 
 
@@ -38,6 +41,12 @@ class PlannedStep(NamedTuple):
     feeds: Sequence[Tensor]
 
 
+def placement_of(plan: StepPlan) -> str:
+    """One line per op, as TensorFlow's ``log_device_placement`` prints it: ``op: (Type): device``."""
+    nodes = [n for part in plan.partitions.values() for stage in part.stages for n in (*stage.nodes, *stage.waits)]
+    return "\n".join(f"{n.name}: ({n.type}): {n.device}" for n in nodes)
+
+
 def mode_plan(job: Job, worker: int = 0) -> StepPlan:
     """The plan of `mode_step`."""
     return mode_step(job, worker).plan
@@ -50,6 +59,13 @@ def mode_step(job: Job, worker: int = 0) -> PlannedStep:
         job: what is trained, and how.
         worker: whose step, where each has its own.
     """
+    if isinstance(job.strategy.update, Pipeline):
+        piped = pipeline(job)
+        return _plan(job, CLIENT, [piped.next_step, piped.granted, piped.loss, *piped.metrics.values()], piped.feeds)
+    if isinstance(job.strategy.update, RingAllReduce):
+        ring = ring_replica(job, worker)
+        ends = [] if ring.granted is None else [ring.granted]
+        return _plan(job, f"worker:{worker}", [ring.next_step, ring.stood, *ring.results, *ends, *ring.pushes], ring.feeds)
     if job.strategy.replication is Replication.IN_GRAPH:
         step = in_graph.towers_graph(job).steps[0 if job.strategy.gathered else worker]
         values: list[Tensor] = [t for tower in step.towers for t in (tower.loss, *tower.metrics.values())]

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 
 from pslab.errors import UsageError
 from pslab.graph.build import convert_to_tensor
-from pslab.graph.graph import Graph
+from pslab.graph.device import DeviceSpec
+from pslab.graph.graph import DeviceFunction, Graph
 from pslab.graph.operation import Operation
 from pslab.graph.ops.numerics import check_numerics
 from pslab.graph.ops.random import set_random_seed
 from pslab.graph.ops.sources import identity
 from pslab.graph.tensor import Tensor
 from pslab.graph.variables import Variable
+from pslab.layers.variable_scope import variable_scope
 from pslab.optim.global_step import create_global_step
 from pslab.optim.optimizer import Optimizer
 from pslab.train.commits import Differences
@@ -75,7 +77,22 @@ def worker_device(worker: int) -> str:
 
 
 def build_replica(job: Job, worker: int) -> Replica:
-    """Build the job's model for one worker.
+    """Build the job's model for one worker, its parameters on the ps.
+
+    Raises:
+        UsageError: the loss depends on no variable.
+    """
+    return build_model(job, worker, replica_device_setter(ps_tasks=job.ps, worker_device=worker_device(worker)))
+
+
+def build_model(job: Job, worker: int, device: DeviceFunction | str | None, scope: str = "") -> Replica:
+    """Build the job's model, whole, for one worker.
+
+    Args:
+        job: what is trained.
+        worker: index of the worker.
+        device: where what asks for no device goes, and all variables.
+        scope: a variable scope for the model; none if empty.
 
     Raises:
         UsageError: the loss depends on no variable.
@@ -85,16 +102,23 @@ def build_replica(job: Job, worker: int) -> Replica:
         set_random_seed(_seed(job, worker))
         with graph.device(PS_0):
             global_step = create_global_step()
-        with graph.device(replica_device_setter(ps_tasks=job.ps, worker_device=worker_device(worker))):
+        with graph.device(device):
             with graph.device(worker_device(worker)):
                 source = source_of(job, worker)
-            tower = build_tower(job.model, source)
+            with graph.device(without_stage), variable_scope(scope) if scope else nullcontext():
+                tower = build_tower(job.model, source)
             optimizer = job.model.make_optimizer()
             pairs = [(g, v) for g, v in optimizer.compute_gradients(tower.loss) if g is not None]
             if not pairs:
                 raise UsageError(f"the loss of model {job.model.name!r} depends on no variable", "is there a stop_gradient or an argmax on the way?")
             gradients = guarded(tower.loss, [g for g, _ in pairs], worker)
     return Replica(graph, worker, tower, global_step, optimizer, [v for _, v in pairs], gradients)
+
+
+def without_stage(op: Operation) -> str:
+    """An op's device without the worker that its model puts it on: a replica is whole. Only a pipeline goes by the stages of a model."""
+    asked = DeviceSpec.from_string(op.device)
+    return asked.replace(job=None, task=None).to_string() if asked.job == "worker" else op.device
 
 
 def _seed(job: Job, worker: int) -> int:

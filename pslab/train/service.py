@@ -8,6 +8,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from pslab.data.batches import Batches
 from pslab.data.partitions import Share
 from pslab.data.reader_ops import READERS
@@ -21,17 +23,24 @@ from pslab.runtime.task_server import TaskServer
 from pslab.runtime.transport import Network, Sent
 from pslab.sync.claim_ops import claims_of
 from pslab.sync.ledger_ops import LEDGERS
+from pslab.sync.mailbox_ops import MAILBOXES
 from pslab.sync.ops import ACCUMULATORS
 from pslab.sync.pacing_ops import CLOCKS
 from pslab.trace.recorder import Fetched, Recorder
 from pslab.trace.records import step_dtype
 from pslab.train import between_graph, in_graph
+from pslab.train.camera import Camera, FilmedSession, Shot
+from pslab.train.collective import Pipeline, RingAllReduce
 from pslab.train.delays import Delay
 from pslab.train.epoch_names import resources_of, variables_of
 from pslab.train.job import CHIEF, CLIENT, Job
 from pslab.train.loop import Loop, LoopStatus
 from pslab.train.model_session import ModelSession
+from pslab.train.pipeline import pipeline
 from pslab.train.reading import Reading, Supply, readers_of, write_share
+from pslab.train.resident import Residence
+from pslab.train.resident_turns import PipelineTurn, RingTurn
+from pslab.train.ring import ring_replica
 from pslab.train.straggler import STRAGGLER, changing
 from pslab.train.strategy import Replication
 from pslab.train.traffic import TaskTraffic
@@ -86,6 +95,8 @@ class TaskService:
         self._sessions: list[Session] = []
         self._recorder = Recorder(step_dtype(), RECORDS)
         self._model: ModelSession | None = None
+        self._residence: Residence | None = None
+        self._camera = Camera()
         self._supplies: list[Supply] = []
         self._share: Path | None = None
         self._sent_before: dict[str, Sent] = {}
@@ -154,11 +165,15 @@ class TaskService:
                 loop.start()
 
     def _build(self, job: Job) -> list[Loop]:
+        if isinstance(job.strategy.update, Pipeline):
+            return [self._pipeline(job)] if self._name == CLIENT else []
         if job.strategy.replication is Replication.IN_GRAPH:
             return self._towers(job) if self._name == CLIENT else []
         kind, _, index = self._name.partition(":")
         if kind != "worker":
             return []
+        if isinstance(job.strategy.update, RingAllReduce):
+            return [self._ring(job, int(index))]
         loops = []
         if job.strategy.gathered and self._name == CHIEF:
             chief = between_graph.chief(job)
@@ -191,8 +206,24 @@ class TaskService:
             loops.append(Loop("client" if job.strategy.gathered else f"tower:{step.workers[0]}", turn))
         return loops
 
+    def _ring(self, job: Job, worker: int) -> Loop:
+        graph = ring_replica(job, worker)
+        session = self._session(graph.replica.graph)
+        self._residence = Residence(graph.resident, session)
+        records = StepRecorder(self._recorder, worker, job.epoch)
+        turn = RingTurn(graph, session, job, self._batches(job, worker), self._supply(session), records)
+        return Loop(self._name, turn, makes_updates=graph.claim is not None)
+
+    def _pipeline(self, job: Job) -> Loop:
+        graph = pipeline(job)
+        session = self._session(graph.replica.graph)
+        self._residence = Residence(graph.resident, session)
+        batches = [self._batches(job, worker) for worker in range(job.workers)]
+        records = {worker: StepRecorder(self._recorder, worker, job.epoch) for worker in graph.stages}
+        return Loop("client", PipelineTurn(graph, session, batches, records))
+
     def _session(self, graph: Any) -> Session:
-        session = Session(self.address, graph)
+        session = FilmedSession(self._camera, self.address, graph)
         self._sessions.append(session)
         return session
 
@@ -240,7 +271,33 @@ class TaskService:
                 ending.callback(session.close)
             for supply in self._supplies:
                 ending.callback(supply.end)
-            self._sessions, self._supplies = [], []
+            self._sessions, self._supplies, self._residence = [], [], None
+
+    def resident_step(self) -> int | None:
+        """The updates that the parameters which live on the workers have had, as far as this task knows; None if it has none, or they are lost."""
+        return None if self._residence is None else self._residence.step()
+
+    def publish(self) -> None:
+        """Bring the parameters that live on the workers to the ps, and the global step with them. Call it between two steps.
+
+        Raises:
+            FailedPreconditionError: this task has none.
+        """
+        if self._residence is None:
+            raise FailedPreconditionError(f"{self._name} has no parameters to publish")
+        self._residence.publish()
+
+    def film(self) -> None:
+        """Trace the steps that this task's loops begin from now on."""
+        self._camera.start()
+
+    def shots(self) -> list[Shot]:
+        """The steps that were traced until now."""
+        return self._camera.shots()
+
+    def cut(self) -> list[Shot]:
+        """Trace no further steps; those that were."""
+        return self._camera.stop()
 
     def loops(self) -> list[LoopStatus]:
         """How the loops of this task fare."""
@@ -287,6 +344,12 @@ class TaskService:
                 clock.open()
             task.monitor.notify_all()
 
+    def go_back(self, step: int) -> None:
+        """Let the global step be that of the parameters that lie on the ps: those that were to take their place are lost."""
+        task = self._server.task
+        with task.monitor:
+            task.variables.assign(GLOBAL_STEP, np.asarray(step, np.int64))
+
     def drop(self, epoch_id: str) -> int:
         """Forget what an epoch, which has ended on all tasks, has left here: what it kept and read, and the file that it read from.
 
@@ -295,7 +358,7 @@ class TaskService:
         """
         self._drop_share()
         task, kept, read, own = self._server.task, resources_of(epoch_id), readers_of(epoch_id), variables_of(epoch_id)
-        for resources in (CLOCKS + kept, LEDGERS + kept, READERS + read, INPUT_QUEUES + read):
+        for resources in (CLOCKS + kept, MAILBOXES + kept, LEDGERS + kept, READERS + read, INPUT_QUEUES + read):
             task.drop_resources(resources)
         with task.monitor:
             for name in [n for n in task.variables if n.startswith((read, own))]:

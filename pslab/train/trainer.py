@@ -7,16 +7,15 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from time import monotonic
 
 from pslab.data.partitions import DataSource
-from pslab.errors import CancelledError, DeadlineExceededError, FailedPreconditionError, OpError, PslabError, UnavailableError, UsageError
+from pslab.errors import FailedPreconditionError, UnavailableError, UsageError
 from pslab.trace.recorder import Records
 from pslab.train.batch_size import check_batch_size
-from pslab.train.crew import LOST_PATIENCE_S, PATIENCE_S, Crew, Tasks
+from pslab.train.camera import Timeline
+from pslab.train.crew import Crew, Tasks
 from pslab.train.delays import Delay
 from pslab.train.job import Job
-from pslab.train.loop import LoopStatus
 from pslab.train.model import Model
 from pslab.train.reading import Reading
 from pslab.train.strategy import Strategy
@@ -24,8 +23,8 @@ from pslab.train.traffic import Traffic
 from pslab.train.trained_model import TrainedModel
 from pslab.train.trainer_status import TrainerStatus
 
-LOOK_S = 0.1
-"""Seconds between two looks at the tasks."""
+TRACED_STEPS = 3
+"""Updates for which steps are traced: the first may have begun before, and the others' last may not be over."""
 
 
 class Trainer(TrainedModel):
@@ -57,17 +56,11 @@ class Trainer(TrainedModel):
         data_seed: int = 0,
         reading: Reading = Reading.FEEDING,
     ) -> None:
-        self._strategy = strategy if strategy is not None else Strategy()
-        self._strategy.check(cluster.workers)
+        crew = Crew(cluster, dataset, model, check_batch_size(batch_size, cluster.workers, dataset), data_seed, reading)
+        super().__init__(crew, strategy if strategy is not None else Strategy())
+        crew.check(self._strategy, cluster.workers)
         self._dataset = dataset
         self._batch_size = batch_size
-        self._crew = Crew(cluster, dataset, model, check_batch_size(batch_size, cluster.workers, dataset), data_seed, reading)
-        self._lock = threading.RLock()
-        self._changed = threading.Condition()
-        self._state, self._message = "idle", ""
-        self._target = 0
-        self._loops: dict[str, list[LoopStatus]] = {}
-        self._closed = threading.Event()
         self._crew.begin_anew()
         self._crew.set_up()
         self._crew.ask("initialise")
@@ -98,6 +91,7 @@ class Trainer(TrainedModel):
                 self._settle()
                 self._loops = self._crew.loops()
                 self._set_state("paused")
+                self._publish()
 
     def resume(self) -> None:
         """Go on after `pause`, or after a failure.
@@ -143,7 +137,7 @@ class Trainer(TrainedModel):
         Raises:
             UsageError: the mode cannot run on this cluster; everything goes on as it was.
         """
-        strategy.check(self._crew.workers)
+        self._crew.check(strategy, self._crew.workers)
         with self._lock:
             if strategy == self._strategy:
                 return
@@ -186,11 +180,29 @@ class Trainer(TrainedModel):
         with self._lock:
             return self._crew.traffic()
 
+    def timeline(self, timeout: float = 60.0) -> Timeline:
+        """Trace one step of the present mode: what every task did meanwhile, op by op. A training that stands still makes some updates for that.
+
+        Raises:
+            DeadlineExceededError: no step was made in ``timeout`` seconds.
+        """
+        with self._lock:
+            self._crew.film()
+        try:
+            if self._state != "running":
+                self.step(TRACED_STEPS * self._crew.workers, timeout)
+            else:
+                self._until(lambda: self._crew.filmed(self._strategy) >= TRACED_STEPS or self._state != "running", timeout, "a traced step")
+        finally:
+            shots = self._crew.cut()
+        return Timeline.of(shots[self._crew.expected(self._strategy)[0]], [shot for some in shots.values() for shot in some])
+
     # Keeping
 
     def save(self, prefix: str) -> str:
         """Write the model, its slots and the global step to a checkpoint on the chief's machine, at a boundary between steps; returns its path."""
         with self._lock, self._quiet():
+            self._publish()
             return self._crew.ask("save", prefix=str(Path(prefix).expanduser().resolve()))  # type: ignore[no-any-return]
 
     def restore(self, prefix: str) -> None:
@@ -235,7 +247,7 @@ class Trainer(TrainedModel):
             UsageError: the mode, or the batch size, does not fit so many workers; nothing was changed.
             PslabError: what ``scale`` raises; the training goes on as it was.
         """
-        self._strategy.check(workers)
+        self._crew.check(self._strategy, workers)
         check_batch_size(self._batch_size, workers, self._dataset)
         with self.lent():
             scale()
@@ -281,104 +293,3 @@ class Trainer(TrainedModel):
     def job(self) -> Job:
         """What the tasks are told in the present mode."""
         return self._crew.job(self._strategy)
-
-    # Parts
-
-    def _go(self) -> None:
-        self._crew.begin(self._strategy)
-        self._crew.limit(self._target)
-        self._set_state("running")
-
-    def _begin_again(self) -> None:
-        """Begin an epoch in the state that it is in: updates are made only where it runs."""
-        self._crew.begin(self._strategy)
-        if self._state == "running":
-            self._crew.limit(self._target)
-
-    @contextmanager
-    def _quiet(self) -> Iterator[None]:
-        """No update is under way within the block."""
-        if not (self._crew.active and self._state == "running"):
-            yield
-            return
-        self._crew.pause()
-        try:
-            self._settle()
-            yield
-        finally:
-            self._crew.limit(self._target)
-
-    def _settle(self) -> None:
-        """Wait until the updates that were claimed are made."""
-        with self._crew.awake():
-            self._until(self._crew.settled, PATIENCE_S, "the updates in flight")
-
-    # Watching
-
-    def _set_state(self, state: str, message: str = "") -> None:
-        with self._changed:
-            self._state, self._message = state, message
-            self._changed.notify_all()
-
-    def _until(self, true: Callable[[], bool], timeout: float | None, what: str) -> None:
-        deadline = None if timeout is None else monotonic() + timeout
-        with self._changed:
-            while not true():
-                if deadline is not None and monotonic() > deadline:
-                    raise DeadlineExceededError(
-                        f"{what} did not come in {timeout:g} s; global step {self._crew.progress.global_step} of {self._target}"
-                    )
-                self._changed.wait(LOOK_S)
-
-    def _watch(self) -> None:
-        """Look at the tasks every tenth of a second, while an epoch is on."""
-        while not self._closed.is_set():
-            if self._crew.active and self._lock.acquire(timeout=LOOK_S):
-                try:
-                    if self._crew.active:
-                        self._inspect()
-                except Exception as error:  # the training goes on; who looks is told that nobody watches it
-                    self._set_state("failed", f"the trainer failed: {type(error).__name__}: {error}")
-                finally:
-                    self._lock.release()
-            with self._changed:
-                self._changed.notify_all()
-            self._closed.wait(LOOK_S)
-
-    def _inspect(self) -> None:
-        try:
-            self._loops = self._crew.inspect()
-        except (UnavailableError, FailedPreconditionError) as error:
-            self._recover(error)
-            return
-        if failed := next((loop for loops in self._loops.values() for loop in loops if loop.error is not None), None):
-            self._fail(failed)
-        elif any(not self._loops[task] for task in self._crew.expected(self._strategy)):
-            self._recover(UnavailableError("a task was started anew"))
-        elif self._state == "running" and self._crew.progress.global_step >= self._target:
-            self._set_state("done")
-
-    def _fail(self, loop: LoopStatus) -> None:
-        """A loop has failed: because a task was lost, or a ps came back without its parameters; else by its own fault."""
-        assert loop.error is not None
-        if isinstance(loop.error, UnavailableError | CancelledError) or not self._crew.has_parameters():
-            self._recover(loop.error)
-            return
-        self._crew.end(LOST_PATIENCE_S)
-        self._set_state("paused", f"{loop.name}: {loop.error.message}")
-
-    def _recover(self, error: PslabError) -> None:
-        """A task was lost. Workers come back and go on; a ps takes its parameters with it."""
-        state = self._state
-        try:
-            self._crew.wait_for_all()
-            self._crew.end(LOST_PATIENCE_S)
-            self._crew.set_up()
-            if not self._crew.ask("initialised"):
-                self._set_state("failed", "a ps was lost, and its parameters with it; restore a checkpoint, or reset")
-                return
-            if state == "running":
-                self._go()
-        except OpError as lost:
-            self._crew.abandon()
-            self._set_state("failed", f"{error.message}; {lost.message}")

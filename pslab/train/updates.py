@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import TypeVar
 
 from pslab.errors import UsageError
+from pslab.train.collective import Pipeline, RingAllReduce
 
 E = TypeVar("E", bound=StrEnum)
 
@@ -130,7 +131,7 @@ class SSP(Immediate):
         return self._told(f"ssp, staleness {self.staleness}")
 
 
-Update = Sync | KAsync | Async | SSP
+Update = Sync | KAsync | Async | SSP | RingAllReduce | Pipeline
 
 
 def choice(kind: type[E], value: str, what: str) -> E:

@@ -112,6 +112,12 @@ class FakeLab(Lab):
         self._noted("mode", fields)
         return super().mode(strategy, **fields)
 
+    def timeline(self, path: Any = None) -> Any:
+        from matplotlib.figure import Figure
+
+        self._noted("timeline", path)
+        return Figure()
+
     def train(self, steps: int = 500, *, wait: bool = False) -> LabStatus:
         return self._noted("train", steps)
 

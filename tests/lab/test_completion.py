@@ -39,7 +39,7 @@ def test_options_and_their_choices(tab) -> None:
     assert tab("%pslab train ") == {"--help", "--steps", "--wait"}
     assert tab("%pslab train --wait ") == {"--help", "--steps"}
     assert tab("%pslab mode --rep") == {"--replication"}
-    assert tab("%pslab mode --update ") == {"sync", "async", "ssp", "k-async"}
+    assert tab("%pslab mode --update ") == {"sync", "async", "ssp", "k-async", "ring", "pipeline"}
     assert tab("%pslab model mlp --optimizer m") == {"momentum"}
 
 

@@ -13,6 +13,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from pslab.lab.lab import Lab
 from pslab.lab.magics import _VERBS
 from pslab.lab.parser import build_parser, verbs_of
+from pslab.train.collective import Pipeline, RingAllReduce
 from pslab.train.compression import TopK
 from pslab.train.delays import Constant, Exponential, Pareto
 from pslab.train.updates import Async, Sync
@@ -82,6 +83,9 @@ START = {"ps": 1, "workers": 2, "processes": None, "address": None, "memory_limi
         ("mode --update sync --backup 1", ("mode", {"update": Sync(1)}), "mode: between-graph sync, 1 backup"),
         ("mode --replication in-graph --update async", ("mode", {"replication": "in-graph", "update": Async()}), "mode: in-graph async"),
         ("mode --compression top-k --keep 0.05", ("mode", {"compression": TopK(0.05)}), "mode: between-graph async, top-k 5 %"),
+        ("mode --update ring", ("mode", {"update": RingAllReduce()}), "mode: between-graph ring all-reduce"),
+        ("mode --update pipeline --microbatches 2", ("mode", {"update": Pipeline(2)}), "mode: in-graph pipeline, 2 microbatches"),
+        ("timeline step.png", ("timeline", "step.png"), "Figure"),
         ("mode --compression none", ("mode", {"compression": None}), "mode: between-graph async"),
         ("train --steps 3", ("train", 3), "paused: mlp on digits, between-graph sync, step 7 of 9 — loss 0.25, accuracy 0.875"),
         ("pause", ("pause",), "as <asked>"),
