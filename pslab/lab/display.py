@@ -7,9 +7,14 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from pslab.train.distances import ALL
+
 if TYPE_CHECKING:
+    import pandas
+
     from pslab.cluster import ClusterStatus
     from pslab.lab.status import LabStatus, LoopState
+    from pslab.train.merge_gap import MergeGap
 
 _CELL = "text-align:left;padding:2px 14px 2px 0;font-family:var(--jp-code-font-family,monospace);font-size:13px"
 
@@ -86,6 +91,22 @@ def _what_it_does(loop: LoopState, status: LabStatus) -> str:
 def show_figures(heading: str, figures: Mapping[str, float]) -> Shown:
     """Numbers by name."""
     return Shown(heading, (), [(name, f"{value:.4f}") for name, value in figures.items()])
+
+
+def show_divergence(table: pandas.DataFrame) -> Shown:
+    """The distances over all parameters, a row per pair."""
+    overall = table[table["parameter"] == ALL]
+    rows = [
+        (f"{row.first} – {row.second}", f"{row.distance:.3g}", "" if math.isnan(row.cosine) else f"{row.cosine:+.3f}") for row in overall.itertuples()
+    ]
+    return Shown("the replicas at their last commits, all parameters", ("pair", "‖Δθ‖ / ‖θ ps‖", "cosine of displacements"), rows)
+
+
+def show_merge_gap(merged: MergeGap) -> Shown:
+    """The losses of the replicas, that of their average, and the gap."""
+    rows = [(worker, f"{loss:.4f}") for worker, loss in merged.losses.items()]
+    rows += [("average of the parameters", f"{merged.average:.4f}"), ("gap", f"{merged.gap:+.4f}")]
+    return Shown(f"loss on the test set, at the commits of step {merged.global_step}", (), rows)
 
 
 def show_predictions(outputs: Mapping[str, Any]) -> Shown:

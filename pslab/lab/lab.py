@@ -20,6 +20,7 @@ from pslab.lab.plan import Grid, plan
 from pslab.lab.recipe import Recipe
 from pslab.lab.setup import Setup
 from pslab.lab.status import LabStatus
+from pslab.lab.divergence_tables import divergence_history_table, divergence_table
 from pslab.lab.tables import metrics_table
 from pslab.lab.until import Until
 from pslab.train.job import Job
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from pslab.graph.plan import StepPlan
     from pslab.lab.sweep import Sweep
     from pslab.trace.recorder import Records
+    from pslab.train.merge_gap import MergeGap
 
 
 RECENT = 100
@@ -288,15 +290,44 @@ class Lab:
             figure.savefig(Path(path).expanduser())
         return figure
 
+    def divergence(self, *, history: bool = False) -> pandas.DataFrame:
+        """How far the replicas are from the parameters on the ps and from each other: a row per pair and parameter, and one for all parameters.
+
+        Columns ``first``, ``second``, ``parameter``, ``distance`` and ``cosine`` are those of `pslab.train.distances.Distance`.
+
+        Args:
+            history: what was seen now and then while it trained, with ``time`` in seconds, ``global_step`` and ``mode``, instead of what there is now.
+
+        Raises:
+            FailedPreconditionError: nothing was trained, or the training was stopped.
+        """
+        trainer = self._training()
+        return divergence_history_table(trainer.divergence_history(), trainer.strategies) if history else divergence_table(trainer.divergence())
+
+    def plot_divergence(self, path: str | Path | None = None) -> Figure:
+        """Draw how far the replicas were apart over time, from the ps, from each other, and by parameter; write it to ``path`` if one is given."""
+        from pslab.lab.divergence_figure import divergence_figure
+
+        figure = divergence_figure(self.divergence(history=True))
+        if path is not None:
+            figure.savefig(Path(path).expanduser())
+        return figure
+
+    def merge_gap(self) -> MergeGap:
+        """Loss of the average of the replicas, less the mean of their losses, on the test set.
+
+        Raises:
+            FailedPreconditionError: nothing was trained, or the training was stopped.
+        """
+        return self._training().merge_gap(self._test_chunk())
+
     def evaluate(self) -> dict[str, float]:
         """Loss and metrics on the test set, with the parameters as they are now; as many examples at a time as fit into memory.
 
         Raises:
             ResourceExhaustedError: not even one fits beside the test set.
         """
-        trainer, dataset = self._begun(), self._the_dataset()
-        data = self._held(dataset.x_test.nbytes + dataset.y_test.nbytes)
-        return trainer.evaluate(chunk_that_fits(evaluation_step(trainer.job()), data, CHUNK, self.cluster.room, "testing"))
+        return self._begun().evaluate(self._test_chunk())
 
     def predict(self, x: Any = None, *, n: int = 10) -> dict[str, np.ndarray[Any, Any]]:
         """The model's outputs for examples: ``x``, or the first ``n`` of the test set, whose targets come along as ``"target"``."""
@@ -367,6 +398,12 @@ class Lab:
         trainer = self._begun()
         check_training(self.memory())
         return trainer
+
+    def _test_chunk(self) -> int:
+        """How many examples are tested at a time."""
+        trainer, dataset = self._begun(), self._the_dataset()
+        data = self._held(dataset.x_test.nbytes + dataset.y_test.nbytes)
+        return chunk_that_fits(evaluation_step(trainer.job()), data, CHUNK, self.cluster.room, "testing")
 
     def _held(self, tested: int = 0) -> dict[str, int]:
         return held(self._the_dataset(), self.cluster.workers or 2, tested)

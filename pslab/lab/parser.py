@@ -94,6 +94,8 @@ def build_parser() -> Parser:
     _add_sweep(verbs.add_parser("sweep", help="train at every point of a grid, with several seeds, and compare"))
     plot = verbs.add_parser("plot", help="draw loss, divergence, bytes and time")
     plot.add_argument("path", nargs="?", metavar="FILE", help="write the picture there too")
+    divergence = verbs.add_parser("divergence", help="how far the replicas are from the ps and from each other, and draw how it came to that")
+    divergence.add_argument("path", nargs="?", metavar="FILE", help="write the picture there too")
     predict = verbs.add_parser("predict", help="the model's outputs for examples of the test set")
     predict.add_argument("n", type=count, nargs="?", metavar="N", default=10, help="how many (10)")
     for verb, text in (("save", "write a checkpoint"), ("restore", "go back to a checkpoint")):

@@ -11,6 +11,7 @@ from pslab.data.partitions import DataSource
 from pslab.errors import PslabError, UnavailableError
 from pslab.trace.recorder import Records
 from pslab.train.delays import Delay
+from pslab.train.distances import ReplicaParameters
 from pslab.train.history import History
 from pslab.train.job import CHIEF, CLIENT, Job
 from pslab.train.loop import LoopStatus
@@ -251,6 +252,13 @@ class Crew:
     def loops(self) -> dict[str, list[LoopStatus]]:
         """The loops of each task."""
         return self._cluster.call_all("loops", tasks=self._drivers())
+
+    def replicas(self) -> list[ReplicaParameters]:
+        """The replicas as they came to their last commits, in the order of their workers; none where no epoch is on."""
+        if not self.active:
+            return []
+        found = self._cluster.call_all("replicas", tasks=self.expected(self.strategies[-1]))
+        return sorted((replica for replicas in found.values() for replica in replicas), key=lambda r: int(r.worker.partition(":")[2]))
 
     def expected(self, strategy: Strategy) -> list[str]:
         """Tasks that have loops while an epoch is on."""
