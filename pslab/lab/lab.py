@@ -14,13 +14,13 @@ import numpy as np
 from pslab.data.datasets import load
 from pslab.data.partitions import DataSource
 from pslab.errors import FailedPreconditionError, UsageError
+from pslab.lab.divergence_tables import divergence_history_table, divergence_table
 from pslab.lab.lab_cluster import LabCluster
 from pslab.lab.memory import MOST, MemoryEstimate, Room, check_training, chunk_that_fits, estimate, held
 from pslab.lab.plan import Grid, plan
 from pslab.lab.recipe import Recipe
 from pslab.lab.setup import Setup
 from pslab.lab.status import LabStatus
-from pslab.lab.divergence_tables import divergence_history_table, divergence_table
 from pslab.lab.tables import metrics_table
 from pslab.lab.until import Until
 from pslab.train.job import Job

@@ -118,6 +118,7 @@ _PLAIN = {
     "resume": "go on",
     "stop": "end the training; the parameters stay",
     "status": "how the training fares",
+    "merge-gap": "what averaging the replicas does to the loss on the test set",
     "evaluate": "loss and metrics on the test set",
     "reset": "back to the initial parameters",
     "graph": "which task runs which ops, and what travels between them",

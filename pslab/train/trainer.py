@@ -408,11 +408,11 @@ class Trainer:
             self._fail(failed)
         elif any(not self._loops[task] for task in self._crew.expected(self._strategy)):
             self._recover(UnavailableError("a task was started anew"))
-        elif self._state == "running" and self._crew.progress.global_step >= self._target:
-            self._set_state("done")
         elif self._state == "running":
-            with suppress(UnavailableError):  # who is lost is told at the next look
+            with suppress(UnavailableError, FailedPreconditionError):  # a task that is lost, or came back with nothing, is told at the next look
                 self._view.sample()
+            if self._crew.progress.global_step >= self._target:
+                self._set_state("done")
 
     def _fail(self, loop: LoopStatus) -> None:
         """A loop has failed: because a task was lost, or a ps came back without its parameters; else by its own fault."""
