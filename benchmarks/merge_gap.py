@@ -1,6 +1,6 @@
 """What averaging replicas does to the loss: from one start or from starts of their own, for some numbers of replicas and of steps between commits.
 
-    python benchmarks/merge_gap.py [--steps 256 2048] [--replicas 2 4] [--path merge_gap.png]
+python benchmarks/merge_gap.py [--steps 256 2048] [--replicas 2 4] [--path merge_gap.png]
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib import rc_context
@@ -53,7 +53,11 @@ def divergence_figure(frame: pandas.DataFrame) -> Figure:
 
 def _draw_pairs(ax: Axes, frame: pandas.DataFrame, column: str, label: str) -> None:
     for number, ((first, second), mine) in enumerate(frame.groupby(["first", "second"], sort=False)):
-        style = {"color": SERIES[number % len(SERIES)], "linestyle": DASHES[number % len(DASHES)], "marker": MARKERS[number % len(MARKERS)]}
+        style: dict[str, Any] = {
+            "color": SERIES[number % len(SERIES)],
+            "linestyle": DASHES[number % len(DASHES)],
+            "marker": MARKERS[number % len(MARKERS)],
+        }
         name = first if second == PS else f"{first} – {second}"
         ax.plot(mine["global_step"], mine[column], label=name, markersize=5, linewidth=1.4, **style)
     if not len(frame):

@@ -132,11 +132,11 @@ class ReplicaTurn:
 
     def take(self) -> bool:
         """All steps to the next commit."""
-        began = self._held
+        base = self._held
         if self._local is not None:
             for _ in range(self._commit_every - 1):
                 self._step_apart(self._local)
-        return self._commit(began)
+        return self._commit(base)
 
     def _step_apart(self, step: Step) -> None:
         with self._supply.explained():
@@ -146,7 +146,7 @@ class ReplicaTurn:
             self._held = list(result.values[len(self._seen) :])
         self._records.record(int(self._read_step), loss, metrics, result.times[self._task])
 
-    def _commit(self, began: Sequence[Any]) -> bool:
+    def _commit(self, base: Sequence[Any]) -> bool:
         batch = self._take(self._batches)
         began = perf_counter()
         observed = self._observer.due(began)
@@ -172,13 +172,13 @@ class ReplicaTurn:
         )
         self._observer.note(began, perf_counter(), observed)
         self._read_step, self._paused_ns = np.asarray(next_step), int(paused)
-        self.replicas = [self._replica(began, arrived)]
+        self.replicas = [self._replica(base, arrived)]
         return granted
 
-    def _replica(self, began: Sequence[Any], arrived: Sequence[Any]) -> ReplicaParameters:
+    def _replica(self, base: Sequence[Any], arrived: Sequence[Any]) -> ReplicaParameters:
         """References, no copies: what is fetched is never changed in place."""
-        began, arrived = dict(zip(self._names, began, strict=True)), dict(zip(self._names, arrived, strict=True))
-        return ReplicaParameters(self._task, int(self._read_step), began, arrived)
+        began, came = (dict(zip(self._names, values, strict=True)) for values in (base, arrived))
+        return ReplicaParameters(self._task, int(self._read_step), began, came)
 
     def cancel(self) -> None:
         """Give up the step in flight."""
