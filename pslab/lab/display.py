@@ -96,9 +96,8 @@ def show_figures(heading: str, figures: Mapping[str, float]) -> Shown:
 def show_divergence(table: pandas.DataFrame) -> Shown:
     """The distances over all parameters, a row per pair."""
     overall = table[table["parameter"] == ALL]
-    rows = [
-        (f"{row.first} – {row.second}", f"{row.distance:.3g}", "" if math.isnan(row.cosine) else f"{row.cosine:+.3f}") for row in overall.itertuples()
-    ]
+    figures = zip(overall["first"], overall["second"], overall["distance"], overall["cosine"], strict=True)
+    rows = [(f"{a} – {b}", f"{distance:.3g}", "" if math.isnan(cosine) else f"{cosine:+.3f}") for a, b, distance, cosine in figures]
     return Shown("the replicas at their last commits, all parameters", ("pair", "‖Δθ‖ / ‖θ ps‖", "cosine of displacements"), rows)
 
 

@@ -142,7 +142,7 @@ def test_downpour_with_one_worker_is_sgd() -> None:
 
 def test_own_starts_are_each_replicas_own_and_the_same_again_by_seed() -> None:
     strategy = Strategy(update=Sync(), commit_every=1, commit=Differences(own_start=True))
-    initial, parameters, first = trained(strategy, 1, workers=3)
+    _, parameters, first = trained(strategy, 1, workers=3)
     again, other = trained(strategy, 1, workers=3)[2], trained(strategy, 1, workers=3, seed=8)[2]
     weights = "hidden_0/weights"
     for i in range(3):

@@ -14,7 +14,7 @@ from pslab.train.commits import Differences
 from pslab.train.distances import ALL, ReplicaParameters, mean_of
 from pslab.train.merge_gap import MergeGap
 from pslab.train.model import Model
-from pslab.train.models import MLP, Logistic
+from pslab.train.models import MLP, logistic
 from pslab.train.strategy import Replication, Strategy
 from pslab.train.trainer import Trainer
 from pslab.train.updates import Async, Sync
@@ -51,7 +51,7 @@ POINTS = st.lists(
 @pytest.fixture(scope="module")
 def convex():
     with LocalTasks(1, 1) as tasks:
-        trainer = Trainer(tasks, data(), Model(Logistic(3)))
+        trainer = Trainer(tasks, data(), Model(logistic(3)))
         yield lambda points, x, y: tasks.call("worker:0", "ask", method="losses", points=points, x=x, y=y, chunk=7), list(trainer.parameters())
         trainer.close()
 
