@@ -1,6 +1,6 @@
 """What looking at the replicas costs: steps per second with and without, in turns on the same cluster, and the ratio.
 
-    python benchmarks/divergence.py [--pairs 5] [--seconds 4] [--path divergence.png]
+python benchmarks/divergence.py [--pairs 5] [--seconds 4] [--path divergence.png]
 """
 
 from __future__ import annotations

@@ -43,8 +43,6 @@ def divergence_figure(frame: pandas.DataFrame) -> Figure:
         _draw_pairs(axes[2], between[between["cosine"].notna()], "cosine", "cosine of displacements")
         if axes[2].lines:
             axes[2].set_ylim(-1.05, 1.05)
-        else:
-            say(axes[2], "replicas that commit gradients do not move on their own")
         for ax in axes[:3]:
             _mark_modes(ax, overall)
         _draw_parameters(axes[3], frame[(frame["parameter"] != ALL) & (frame["second"] == PS)])
@@ -61,7 +59,7 @@ def _draw_pairs(ax: Axes, frame: pandas.DataFrame, column: str, label: str) -> N
         name = first if second == PS else f"{first} – {second}"
         ax.plot(mine["global_step"], mine[column], label=name, markersize=5, linewidth=1.4, **style)
     if not len(frame):
-        say(ax, "there is one replica")
+        say(ax, "there is one replica" if column == "distance" else "no two replicas move on their own")
         return
     ax.set(xlabel="global step", ylabel=label)
     ax.xaxis.set_major_locator(MaxNLocator(6, integer=True))

@@ -14,8 +14,8 @@ import numpy as np
 from pslab.data.datasets import load
 from pslab.data.partitions import DataSource
 from pslab.errors import FailedPreconditionError, UsageError
-from pslab.lab.divergence_tables import divergence_history_table, divergence_table
 from pslab.lab.lab_cluster import LabCluster
+from pslab.lab.lab_replicas import LabReplicas
 from pslab.lab.memory import MOST, MemoryEstimate, Room, check_training, chunk_that_fits, estimate, held
 from pslab.lab.plan import Grid, plan
 from pslab.lab.recipe import Recipe
@@ -39,14 +39,13 @@ if TYPE_CHECKING:
     from pslab.graph.plan import StepPlan
     from pslab.lab.sweep import Sweep
     from pslab.trace.recorder import Records
-    from pslab.train.merge_gap import MergeGap
 
 
 RECENT = 100
 """Steps that a status is a mean over."""
 
 
-class Lab:
+class Lab(LabReplicas):
     """A cluster, a data set, a model and a mode: everything that is trained and looked at.
 
     What is not said is chosen: the digits, an MLP, between-graph async. Anything may be said again at any time; what does not fit is refused, and
@@ -289,37 +288,6 @@ class Lab:
         if path is not None:
             figure.savefig(Path(path).expanduser())
         return figure
-
-    def divergence(self, *, history: bool = False) -> pandas.DataFrame:
-        """How far the replicas are from the parameters on the ps and from each other: a row per pair and parameter, and one for all parameters.
-
-        Columns ``first``, ``second``, ``parameter``, ``distance`` and ``cosine`` are those of `pslab.train.distances.Distance`.
-
-        Args:
-            history: what was seen now and then while it trained, with ``time`` in seconds, ``global_step`` and ``mode``, instead of what there is now.
-
-        Raises:
-            FailedPreconditionError: nothing was trained, or the training was stopped.
-        """
-        trainer = self._training()
-        return divergence_history_table(trainer.divergence_history(), trainer.strategies) if history else divergence_table(trainer.divergence())
-
-    def plot_divergence(self, path: str | Path | None = None) -> Figure:
-        """Draw how far the replicas were apart over time, from the ps, from each other, and by parameter; write it to ``path`` if one is given."""
-        from pslab.lab.divergence_figure import divergence_figure
-
-        figure = divergence_figure(self.divergence(history=True))
-        if path is not None:
-            figure.savefig(Path(path).expanduser())
-        return figure
-
-    def merge_gap(self) -> MergeGap:
-        """Loss of the average of the replicas, less the mean of their losses, on the test set.
-
-        Raises:
-            FailedPreconditionError: nothing was trained, or the training was stopped.
-        """
-        return self._training().merge_gap(self._test_chunk())
 
     def evaluate(self) -> dict[str, float]:
         """Loss and metrics on the test set, with the parameters as they are now; as many examples at a time as fit into memory.

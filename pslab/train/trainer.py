@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic
@@ -18,14 +18,12 @@ from pslab.trace.recorder import Records
 from pslab.train.batch_size import check_batch_size
 from pslab.train.crew import LOST_PATIENCE_S, PATIENCE_S, Crew, Tasks
 from pslab.train.delays import Delay
-from pslab.train.distances import Distance, ReplicaParameters
-from pslab.train.divergence_history import Look
 from pslab.train.job import Job
 from pslab.train.loop import LoopStatus
-from pslab.train.merge_gap import MergeGap
 from pslab.train.model import Model
 from pslab.train.model_session import CHUNK
 from pslab.train.reading import Reading
+from pslab.train.replica_looks import ReplicaLooks
 from pslab.train.replica_view import ReplicaView
 from pslab.train.strategy import Strategy
 from pslab.train.trainer_status import TrainerStatus
@@ -34,7 +32,7 @@ LOOK_S = 0.1
 """Seconds between two looks at the tasks."""
 
 
-class Trainer:
+class Trainer(ReplicaLooks):
     """Trains a model on the tasks of a cluster.
 
     All its methods may be called at any time and from any thread; what needs a quiet moment waits for the steps in flight. A change of mode never
@@ -207,32 +205,6 @@ class Trainer:
         """The present values of the trained variables, by name."""
         return self._crew.ask("parameters")  # type: ignore[no-any-return]
 
-    def replicas(self) -> list[ReplicaParameters]:
-        """The replicas as they came to their last commits; of a pause where all take part in each update, to the last update.
-
-        Raises:
-            FailedPreconditionError: there are none: nothing was trained, or the training was stopped.
-        """
-        with self._lock:
-            self._come_together()
-            return self._view.replicas()
-
-    def divergence(self) -> list[Distance]:
-        """How far the replicas are from the parameters on the ps and from each other, as `replicas` are."""
-        with self._lock:
-            self._come_together()
-            return self._view.divergence()
-
-    def divergence_history(self) -> Sequence[Look]:
-        """How far they were, looked at now and then while it trained."""
-        return self._view.looks
-
-    def merge_gap(self, chunk: int = CHUNK) -> MergeGap:
-        """What averaging the replicas does to the loss on the test set, ``chunk`` examples at a time, as `replicas` are."""
-        with self._lock:
-            self._come_together()
-            return self._view.merge_gap(chunk)
-
     # Keeping
 
     def save(self, prefix: str) -> str:
@@ -360,11 +332,6 @@ class Trainer:
         """Wait until the updates that were claimed are made."""
         with self._crew.awake():
             self._until(self._crew.settled, PATIENCE_S, "the updates in flight")
-
-    def _come_together(self) -> None:
-        """Wait until the replicas have the answers to their commits, where nothing goes on."""
-        if self._crew.active and self._state != "running" and self._strategy.in_step:
-            self._until(self._view.together, PATIENCE_S, "the replicas")
 
     # Watching
 

@@ -49,7 +49,7 @@ def test_the_picture_has_a_line_per_worker_one_per_pair_and_marks_changes_of_mod
 
 def test_what_there_is_not_is_said() -> None:
     assert "no replica" in divergence_figure(divergence_history_table([], MODES)).axes[0].texts[0].get_text()
-    assert "do not move" in divergence_figure(divergence_history_table(looks(NAN), MODES)).axes[2].texts[0].get_text()
+    assert "no two replicas move" in divergence_figure(divergence_history_table(looks(NAN), MODES)).axes[2].texts[0].get_text()
 
 
 def test_pairs_and_the_gap_are_shown() -> None:
