@@ -289,14 +289,6 @@ class Lab(LabReplicas):
             figure.savefig(Path(path).expanduser())
         return figure
 
-    def evaluate(self) -> dict[str, float]:
-        """Loss and metrics on the test set, with the parameters as they are now; as many examples at a time as fit into memory.
-
-        Raises:
-            ResourceExhaustedError: not even one fits beside the test set.
-        """
-        return self._begun().evaluate(self._test_chunk())
-
     def predict(self, x: Any = None, *, n: int = 10) -> dict[str, np.ndarray[Any, Any]]:
         """The model's outputs for examples: ``x``, or the first ``n`` of the test set, whose targets come along as ``"target"``."""
         trainer, dataset = self._begun(), self._the_dataset()

@@ -1,4 +1,4 @@
-"""What a lab is asked about its replicas."""
+"""What a lab is asked about its parameters and its replicas."""
 
 from __future__ import annotations
 
@@ -16,9 +16,12 @@ if TYPE_CHECKING:
 
 
 class LabReplicas:
-    """The part of a `Lab` that compares its replicas."""
+    """The part of a `Lab` that tests its parameters, and compares its replicas."""
 
     def _training(self) -> Trainer:
+        raise NotImplementedError
+
+    def _begun(self) -> Trainer:
         raise NotImplementedError
 
     def _test_chunk(self) -> int:
@@ -54,3 +57,11 @@ class LabReplicas:
             FailedPreconditionError: nothing was trained, or the training was stopped.
         """
         return self._training().merge_gap(self._test_chunk())
+
+    def evaluate(self) -> dict[str, float]:
+        """Loss and metrics on the test set, with the parameters as they are now; as many examples at a time as fit into memory.
+
+        Raises:
+            ResourceExhaustedError: not even one fits beside the test set.
+        """
+        return self._begun().evaluate(self._test_chunk())

@@ -1,10 +1,14 @@
-"""What a trainer is asked about its replicas."""
+"""What a trainer is asked about its parameters and its replicas."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from typing import Any
 
+import numpy as np
+
+from pslab.data.partitions import DataSource
 from pslab.train.crew import PATIENCE_S, Crew
 from pslab.train.distances import Distance, ReplicaParameters
 from pslab.train.divergence_history import Look
@@ -15,9 +19,10 @@ from pslab.train.strategy import Strategy
 
 
 class ReplicaLooks:
-    """The part of a `Trainer` that compares its replicas."""
+    """The part of a `Trainer` that looks at its parameters, and compares its replicas."""
 
     _crew: Crew
+    _dataset: DataSource
     _lock: threading.RLock
     _state: str
     _strategy: Strategy
@@ -25,6 +30,14 @@ class ReplicaLooks:
 
     def _until(self, true: Callable[[], bool], timeout: float | None, what: str) -> None:
         raise NotImplementedError
+
+    def evaluate(self, chunk: int = CHUNK) -> dict[str, float]:
+        """Loss and metrics on the test set, with the present parameters; ``chunk`` examples at a time."""
+        return self._crew.ask("evaluate", x=self._dataset.x_test, y=self._dataset.y_test, chunk=chunk)  # type: ignore[no-any-return]
+
+    def parameters(self) -> dict[str, np.ndarray[Any, Any]]:
+        """The present values of the trained variables, by name."""
+        return self._crew.ask("parameters")  # type: ignore[no-any-return]
 
     def replicas(self) -> list[ReplicaParameters]:
         """The replicas as they came to their last commits; of a pause where all take part in each update, to the last update.

@@ -186,10 +186,6 @@ class Trainer(ReplicaLooks):
         with self._lock:
             return self._crew.records()
 
-    def evaluate(self, chunk: int = CHUNK) -> dict[str, float]:
-        """Loss and metrics on the test set, with the present parameters; ``chunk`` examples at a time."""
-        return self._crew.ask("evaluate", x=self._dataset.x_test, y=self._dataset.y_test, chunk=chunk)  # type: ignore[no-any-return]
-
     def predict(self, x: np.ndarray[Any, Any], chunk: int = CHUNK) -> dict[str, np.ndarray[Any, Any]]:
         """The model's outputs for examples, ``chunk`` of them at a time, by name.
 
@@ -200,10 +196,6 @@ class Trainer(ReplicaLooks):
         if x.shape[1:] != self._crew.features.x_shape:
             raise UsageError(f"an example has shape {self._crew.features.x_shape}, found {x.shape[1:]}")
         return self._crew.ask("predict", x=x, chunk=chunk)  # type: ignore[no-any-return]
-
-    def parameters(self) -> dict[str, np.ndarray[Any, Any]]:
-        """The present values of the trained variables, by name."""
-        return self._crew.ask("parameters")  # type: ignore[no-any-return]
 
     # Keeping
 
