@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pslab.train.distances import ALL
+
 if TYPE_CHECKING:
     import pandas
     from matplotlib.figure import Figure
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from pslab.cluster import ClusterStatus
     from pslab.lab.costs import Cost
     from pslab.lab.status import LabStatus, LoopState
+    from pslab.train.merge_gap import MergeGap
 
 _CELL = "text-align:left;padding:2px 14px 2px 0;font-family:var(--jp-code-font-family,monospace);font-size:13px"
 
@@ -105,6 +108,21 @@ def show_cost(cost: Cost) -> Shown:
     ratio = cost.predicted.step / cost.measured["wall"]
     heading = f"a worker's step, predicted and measured ({cost.steps} steps): {ratio:.2f} of the measured; links: {cost.network}"
     return Shown(heading, ("", *cost.table.columns), rows, cost.why)
+
+
+def show_divergence(table: pandas.DataFrame) -> Shown:
+    """The distances over all parameters, a row per pair."""
+    overall = table[table["parameter"] == ALL]
+    figures = zip(overall["first"], overall["second"], overall["distance"], overall["cosine"], strict=True)
+    rows = [(f"{a} – {b}", f"{distance:.3g}", "" if math.isnan(cosine) else f"{cosine:+.3f}") for a, b, distance, cosine in figures]
+    return Shown("the replicas at their last commits, all parameters", ("pair", "‖Δθ‖ / ‖θ ps‖", "cosine of displacements"), rows)
+
+
+def show_merge_gap(merged: MergeGap) -> Shown:
+    """The losses of the replicas, that of their average, and the gap."""
+    rows = [(worker, f"{loss:.4f}") for worker, loss in merged.losses.items()]
+    rows += [("average of the parameters", f"{merged.average:.4f}"), ("gap", f"{merged.gap:+.4f}")]
+    return Shown(f"loss on the test set, at the commits of step {merged.global_step}", (), rows)
 
 
 def show_predictions(outputs: Mapping[str, Any]) -> Shown:

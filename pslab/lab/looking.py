@@ -13,7 +13,7 @@ from pslab.lab.status import LabStatus
 from pslab.lab.tables import metrics_table
 from pslab.lab.workbench import Workbench
 from pslab.train.model_session import CHUNK
-from pslab.train.plans import evaluation_step, mode_plan, placement_of, prediction_step
+from pslab.train.plans import mode_plan, placement_of, prediction_step
 from pslab.train.trainer_status import TrainerStatus
 
 if TYPE_CHECKING:
@@ -68,9 +68,7 @@ class Looking(Workbench):
         Raises:
             ResourceExhaustedError: not even one fits beside the test set.
         """
-        trainer, dataset = self._begun(), self._the_dataset()
-        data = self._held(dataset.x_test.nbytes + dataset.y_test.nbytes)
-        return trainer.evaluate(chunk_that_fits(evaluation_step(trainer.job()), data, CHUNK, self.cluster.room, "testing"))
+        return self._begun().evaluate(self._test_chunk())
 
     def predict(self, x: Any = None, *, n: int = 10) -> dict[str, np.ndarray[Any, Any]]:
         """The model's outputs for examples: ``x``, or the first ``n`` of the test set, whose targets come along as ``"target"``."""

@@ -14,7 +14,17 @@ from IPython.core.magic import Magics, line_cell_magic, magics_class
 
 from pslab.errors import AbortedError, DeadlineExceededError, NotFoundError, UsageError
 from pslab.lab.completion import pslab_matcher
-from pslab.lab.display import Shown, show_cluster, show_cost, show_figures, show_predictions, show_status, show_table
+from pslab.lab.display import (
+    Shown,
+    show_cluster,
+    show_cost,
+    show_divergence,
+    show_figures,
+    show_merge_gap,
+    show_predictions,
+    show_status,
+    show_table,
+)
 from pslab.lab.lab import Lab
 from pslab.lab.mode_words import mode_fields
 from pslab.lab.parser import parse
@@ -196,6 +206,13 @@ class PslabMagics(Magics):
 
         display(self.lab.timeline(options.path))
 
+    def _divergence(self, options: argparse.Namespace) -> Shown:
+        from IPython.display import display
+
+        shown = show_divergence(self.lab.divergence())
+        display(self.lab.plot_divergence(options.path))
+        return shown
+
     def _graph(self, options: argparse.Namespace) -> None:
         from IPython.display import display
 
@@ -267,6 +284,8 @@ _VERBS: dict[str, Callable[[PslabMagics, argparse.Namespace], Any]] = {
     "sweep": PslabMagics._sweep,
     "plot": PslabMagics._plot,
     "timeline": PslabMagics._timeline,
+    "divergence": PslabMagics._divergence,
+    "merge-gap": lambda self, options: show_merge_gap(self.lab.merge_gap()),
     "evaluate": lambda self, options: show_figures("on the test set", self.lab.evaluate()),
     "predict": lambda self, options: show_predictions(self.lab.predict(n=options.n)),
     "save": lambda self, options: Shown(f"saved to {self.lab.save(options.prefix)}"),

@@ -99,6 +99,8 @@ def build_parser() -> Parser:
     plot.add_argument("path", nargs="?", metavar="FILE", help="write the picture there too")
     timeline = verbs.add_parser("timeline", help="trace one step, and draw what each task did meanwhile")
     timeline.add_argument("path", nargs="?", metavar="FILE", help="write the picture there too")
+    divergence = verbs.add_parser("divergence", help="how far the replicas are from the ps and from each other, and draw how it came to that")
+    divergence.add_argument("path", nargs="?", metavar="FILE", help="write the picture there too")
     predict = verbs.add_parser("predict", help="the model's outputs for examples of the test set")
     predict.add_argument("n", type=count, nargs="?", metavar="N", default=10, help="how many (10)")
     for verb, text in (("save", "write a checkpoint"), ("restore", "go back to a checkpoint")):
@@ -122,6 +124,7 @@ _PLAIN = {
     "stop": "end the training; the parameters stay",
     "status": "how the training fares",
     "cost": "a step, predicted and measured, and what makes it take so long",
+    "merge-gap": "what averaging the replicas does to the loss on the test set",
     "evaluate": "loss and metrics on the test set",
     "reset": "back to the initial parameters",
     "graph": "which task runs which ops, and what travels between them",

@@ -9,11 +9,12 @@ from pslab.data.datasets import load
 from pslab.data.partitions import DataSource
 from pslab.errors import FailedPreconditionError
 from pslab.lab.lab_cluster import LabCluster
-from pslab.lab.memory import held
+from pslab.lab.memory import chunk_that_fits, held
 from pslab.lab.recipe import Recipe
 from pslab.train.job import Job
 from pslab.train.model import Model
-from pslab.train.plans import sketch
+from pslab.train.model_session import CHUNK
+from pslab.train.plans import evaluation_step, sketch
 from pslab.train.reading import Reading
 from pslab.train.strategy import Strategy
 from pslab.train.trainer import Trainer
@@ -58,6 +59,12 @@ class Workbench:
                 self._trainer = Trainer(cluster, dataset, self._model, self._strategy, self._batch_size, self._data_seed, self._reading)
                 self.cluster.slow_down(self._trainer)
             return self._trainer
+
+    def _test_chunk(self) -> int:
+        """How many examples are tested at a time: as many as fit."""
+        trainer, dataset = self._begun(), self._the_dataset()
+        data = self._held(dataset.x_test.nbytes + dataset.y_test.nbytes)
+        return chunk_that_fits(evaluation_step(trainer.job()), data, CHUNK, self.cluster.room, "testing")
 
     def _held(self, tested: int = 0) -> dict[str, int]:
         return held(self._the_dataset(), self.cluster.workers or 2, tested)

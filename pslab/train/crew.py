@@ -15,6 +15,7 @@ from pslab.errors import PslabError, UnavailableError
 from pslab.trace.recorder import Records
 from pslab.train.camera import Shot, full_shots
 from pslab.train.delays import Delay
+from pslab.train.distances import ReplicaParameters
 from pslab.train.history import History
 from pslab.train.homecoming import FIRST_PS, Homecoming
 from pslab.train.job import CHIEF, CLIENT, Job
@@ -307,6 +308,13 @@ class Crew:
     def cut(self) -> dict[str, list[Shot]]:
         """Trace no further steps; those that were, by the task that drove them."""
         return self._cluster.call_all("cut", tasks=self._drivers())
+
+    def replicas(self) -> list[ReplicaParameters]:
+        """The replicas as they came to their last commits, in the order of their workers; none where no epoch is on."""
+        if not self.active:
+            return []
+        found = self._cluster.call_all("replicas", tasks=self.expected(self.strategies[-1]))
+        return sorted((replica for replicas in found.values() for replica in replicas), key=lambda r: int(r.worker.partition(":")[2]))
 
     def expected(self, strategy: Strategy) -> list[str]:
         """Tasks that have loops while an epoch is on."""

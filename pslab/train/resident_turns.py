@@ -9,6 +9,7 @@ import numpy as np
 
 from pslab.data.batches import Batches
 from pslab.runtime.session import Session
+from pslab.train.distances import ReplicaParameters
 from pslab.train.job import Job
 from pslab.train.pipeline import PipelineGraph
 from pslab.train.reading import Supply
@@ -24,6 +25,7 @@ class RingTurn:
 
     def __init__(self, graph: RingGraph, session: Session, job: Job, batches: Batches, supply: Supply, records: StepRecorder) -> None:
         worker, tower = graph.replica.worker, graph.replica.tower
+        self.replicas: list[ReplicaParameters] = []
         self._session = session
         self._batches = batches
         self._supply = supply
@@ -66,6 +68,7 @@ class PipelineTurn:
     """The client's step of a pipeline: the workers' batches of a step, as one."""
 
     def __init__(self, graph: PipelineGraph, session: Session, batches: Sequence[Batches], records: Mapping[int, StepRecorder]) -> None:
+        self.replicas: list[ReplicaParameters] = []
         self._session = session
         self._batches = batches
         self._records = records

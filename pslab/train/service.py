@@ -32,6 +32,7 @@ from pslab.train import between_graph, in_graph
 from pslab.train.camera import Camera, FilmedSession, Shot
 from pslab.train.collective import Pipeline, RingAllReduce
 from pslab.train.delays import Delay
+from pslab.train.distances import ReplicaParameters
 from pslab.train.epoch_names import resources_of, variables_of
 from pslab.train.job import CHIEF, CLIENT, Job
 from pslab.train.loop import Loop, LoopStatus
@@ -302,6 +303,10 @@ class TaskService:
     def loops(self) -> list[LoopStatus]:
         """How the loops of this task fare."""
         return [loop.status() for loop in self._loops]
+
+    def replicas(self) -> list[ReplicaParameters]:
+        """The parameters with which the replicas that are driven here came to their last commits."""
+        return [replica for loop in self._loops for replica in loop.replicas]
 
     def records(self, cursor: int) -> Fetched:
         """The step records since ``cursor``."""

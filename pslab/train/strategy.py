@@ -115,6 +115,11 @@ class Strategy:
         """Whether the first worker has to prepare the ps before the others may begin."""
         return isinstance(self.update, Immediate) and (self.local or self.update == Async(lock=False))
 
+    @property
+    def in_step(self) -> bool:
+        """Whether every replica takes part in every update, each with one commit."""
+        return self.replication is Replication.BETWEEN_GRAPH and isinstance(self.update, Sync) and not self.update.backup
+
     def check(self, workers: int) -> None:
         """Whether this strategy can run with so many workers.
 

@@ -18,16 +18,17 @@ from pslab.train.delays import Delay
 from pslab.train.job import Job
 from pslab.train.model import Model
 from pslab.train.reading import Reading
+from pslab.train.replica_looks import ReplicaLooks
+from pslab.train.replica_view import ReplicaView
 from pslab.train.strategy import Strategy
 from pslab.train.traffic import Traffic
-from pslab.train.trained_model import TrainedModel
 from pslab.train.trainer_status import TrainerStatus
 
 TRACED_STEPS = 3
 """Updates for which steps are traced: the first may have begun before, and the others' last may not be over."""
 
 
-class Trainer(TrainedModel):
+class Trainer(ReplicaLooks):
     """Trains a model on the tasks of a cluster.
 
     All its methods may be called at any time and from any thread; what needs a quiet moment waits for the steps in flight. A change of mode never
@@ -61,6 +62,7 @@ class Trainer(TrainedModel):
         crew.check(self._strategy, cluster.workers)
         self._dataset = dataset
         self._batch_size = batch_size
+        self._view = ReplicaView(self._crew, dataset)
         self._crew.begin_anew()
         self._crew.set_up()
         self._crew.ask("initialise")
@@ -230,6 +232,7 @@ class Trainer(TrainedModel):
         with self._lock:
             self._crew.end()
             self._crew.begin_anew()
+            self._view.forget()
             self._crew.set_up()
             self._crew.ask("initialise")
             self._target = 0

@@ -129,8 +129,8 @@ def test_a_step_of_any_mode_can_be_traced_also_while_it_trains(strategy) -> None
         timeline = trainer.timeline()
         assert trainer.status().state == "running"
         trainer.close()
-    assert {"ps:0", "worker:0"} <= set(timeline.spans)
-    assert any("MatMul" in span.type for span in timeline.spans["worker:0"])
+    assert "ps:0" in timeline.spans
+    assert any("MatMul" in span.type for task, spans in timeline.spans.items() if task.startswith("worker:") for span in spans)
     for spans in timeline.spans.values():
         assert all(timeline.began <= s.began and s.began + s.duration <= timeline.ended for s in spans)
 
