@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from pslab.execution.arrays import local_devices
 from pslab.execution.compiler import Program, compile_partition
@@ -41,7 +41,7 @@ class Task:
         """The resource of this key, made by ``factory`` at its first use. Call it under the monitor."""
         if key not in self._resources:
             self._resources[key] = factory()
-        return cast(T, self._resources[key])
+        return self._resources[key]  # type: ignore[no-any-return]
 
     def resources(self, prefix: str) -> list[Any]:
         """The resources whose keys begin with ``prefix``. Call it under the monitor."""

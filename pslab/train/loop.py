@@ -17,13 +17,11 @@ LOOK_S = 0.005
 
 
 class Turn(Protocol):
-    """One step of a loop.
+    """One step of a loop."""
 
-    Attributes:
-        replicas: the replicas that it steps, as they came to their last commits.
-    """
-
-    replicas: list[ReplicaParameters]
+    @property
+    def replicas(self) -> list[ReplicaParameters]:
+        """The replicas that it steps, as they came to their last commits."""
 
     def claim(self) -> None:
         """Wait until the next update may be made, and claim it."""

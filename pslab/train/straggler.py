@@ -87,7 +87,13 @@ def held_up(gradients: Sequence[Tensor]) -> Operation:
 
 
 def _begin(state: Any, name: str, xp: Any) -> Any:
-    return np.int64(straggler_of(state).begin(perf_counter_ns()))
+    if straggler_of(state).delay is None:  # as in most steps, which shall not pay for it
+        return _NO_SLEEP
+    with state.monitor:
+        return np.int64(straggler_of(state).begin(perf_counter_ns()))
+
+
+_NO_SLEEP = np.int64(0)
 
 
 def _sleep(state: Any, name: str, xp: Any, sleep: Any) -> Any:
@@ -95,5 +101,5 @@ def _sleep(state: Any, name: str, xp: Any, sleep: Any) -> Any:
     return NotYet(left * 1e-9) if left else None
 
 
-register("StragglerBegin", infer=lambda op: [(int64, scalar())], kernel=_begin, stateful=True, host_only=True)
+register("StragglerBegin", infer=lambda op: [(int64, scalar())], kernel=_begin, stateful=True, locked=False, host_only=True)
 register("StragglerSleep", infer=lambda op: [], kernel=_sleep, stateful=True, blocking=True, busy=True, host_only=True)

@@ -92,9 +92,6 @@ class ReplicaTurn:
         records: where its steps are written.
         task: its name.
         commit_every: after how many steps it commits.
-
-    Attributes:
-        replicas: one: with which parameters it came to its last commit.
     """
 
     def __init__(
@@ -123,7 +120,7 @@ class ReplicaTurn:
         self._observer = Observer(perf_counter())
         read_step, paused, *self._held = session.prepare([*graph.pull, *graph.pull_ops], []).run(()).values
         self._read_step, self._paused_ns = np.asarray(read_step), int(paused)
-        self.replicas = [self._replica(self._held, self._held)]
+        self._came: tuple[Sequence[Any], Sequence[Any]] = (self._held, self._held)
 
     def claim(self) -> None:
         """Wait for a claim, where this replica makes the updates itself."""
@@ -172,13 +169,14 @@ class ReplicaTurn:
         )
         self._observer.note(began, perf_counter(), observed)
         self._read_step, self._paused_ns = np.asarray(next_step), int(paused)
-        self.replicas = [self._replica(base, arrived)]
+        self._came = base, arrived
         return granted
 
-    def _replica(self, base: Sequence[Any], arrived: Sequence[Any]) -> ReplicaParameters:
-        """References, no copies: what is fetched is never changed in place."""
-        began, came = (dict(zip(self._names, values, strict=True)) for values in (base, arrived))
-        return ReplicaParameters(self._task, int(self._read_step), began, came)
+    @property
+    def replicas(self) -> list[ReplicaParameters]:
+        """One: with which parameters it came to its last commit. They are references, no copies: what is fetched is never changed in place."""
+        began, arrived = (dict(zip(self._names, values, strict=True)) for values in self._came)
+        return [ReplicaParameters(self._task, int(self._read_step), began, arrived)]
 
     def cancel(self) -> None:
         """Give up the step in flight."""
