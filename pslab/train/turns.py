@@ -120,7 +120,7 @@ class ReplicaTurn:
         self._observer = Observer(perf_counter())
         read_step, paused, *self._held = session.prepare([*graph.pull, *graph.pull_ops], []).run(()).values
         self._read_step, self._paused_ns = np.asarray(read_step), int(paused)
-        self._came: tuple[Sequence[Any], Sequence[Any]] = (self._held, self._held)
+        self._came: tuple[Any, Sequence[Any], Sequence[Any]] = (read_step, self._held, self._held)
 
     def claim(self) -> None:
         """Wait for a claim, where this replica makes the updates itself."""
@@ -169,14 +169,15 @@ class ReplicaTurn:
         )
         self._observer.note(began, perf_counter(), observed)
         self._read_step, self._paused_ns = np.asarray(next_step), int(paused)
-        self._came = base, arrived
+        self._came = next_step, base, arrived
         return granted
 
     @property
     def replicas(self) -> list[ReplicaParameters]:
         """One: with which parameters it came to its last commit. They are references, no copies: what is fetched is never changed in place."""
-        began, arrived = (dict(zip(self._names, values, strict=True)) for values in self._came)
-        return [ReplicaParameters(self._task, int(self._read_step), began, arrived)]
+        step, *ends = self._came
+        began, arrived = (dict(zip(self._names, values, strict=True)) for values in ends)
+        return [ReplicaParameters(self._task, int(step), began, arrived)]
 
     def cancel(self) -> None:
         """Give up the step in flight."""
