@@ -52,7 +52,8 @@ class ReplicaLooks(TrainedModel):
             self._until(self._view.together, PATIENCE_S, "the replicas")
 
     def _inspect(self) -> None:
+        ran = self._state == "running"
         super()._inspect()
-        if self._crew.active and self._state == "running":
+        if ran and self._crew.active:
             with suppress(UnavailableError, FailedPreconditionError):  # a task that is lost, or came back with nothing, is told at the next look
                 self._view.sample()
