@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import monotonic
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -90,7 +92,11 @@ def test_in_every_mode_there_are_replicas_to_compare(replication, update) -> Non
         assert np.isfinite(trainer.merge_gap(16).gap)
         for name, value in trainer.parameters().items():
             np.testing.assert_array_equal(value, before[name])
-        assert trainer.divergence_history()
+        deadline = monotonic() + 60
+        while not trainer.divergence_history():  # there is a look every half second at most
+            assert monotonic() < deadline
+            trainer.train(50)
+            trainer.wait(timeout=60)
         trainer.stop()
         with pytest.raises(FailedPreconditionError, match="no replica"):
             trainer.merge_gap()
