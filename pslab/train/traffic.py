@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -88,17 +88,26 @@ class Traffic:
         Args:
             plans: of the steps; tensors that are in none of them (those of a first read, or of an observation) are left out.
         """
-        about: dict[str, str] = {}
+        about: dict[tuple[str, str], str] = {}
         for plan in plans:
-            about |= variables_in(plan)
+            variables = variables_in(plan)
+            about |= {(tensor, to): variables[tensor] for tensor, to in _journeys(plan) if tensor in variables}
         found: defaultdict[tuple[str, str, str, str], list[float]] = defaultdict(list)
         for task, traffic in self.tasks.items():
             for weight in traffic.tensors:
                 ends = task, weight.to
-                if weight.tensor in about and sum(end.startswith("ps:") for end in ends) == 1:
+                if (weight.tensor, weight.to) in about and sum(end.startswith("ps:") for end in ends) == 1:
                     direction, ps, worker = ("push", weight.to, task) if weight.to.startswith("ps:") else ("pull", task, weight.to)
-                    found[about[weight.tensor], direction, ps, worker].append(weight.bytes / weight.times)
+                    found[about[weight.tensor, weight.to], direction, ps, worker].append(weight.bytes / weight.times)
         return [VariableTraffic(*key, len(sizes), sum(sizes)) for key, sizes in sorted(found.items())]
+
+
+def _journeys(plan: StepPlan) -> Iterator[tuple[str, str]]:
+    """Each tensor that travels, and where it goes."""
+    for cut in plan.cuts:
+        yield from ((tensor, cut.destination) for tensor in cut.tensors)
+    for part in plan.partitions.values():
+        yield from ((tensor, plan.master) for tensor in part.fetches)
 
 
 def variables_in(plan: StepPlan) -> dict[str, str]:
