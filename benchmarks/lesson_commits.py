@@ -16,11 +16,11 @@ from pslab.lab.chart import STYLE
 from pslab.lab.palette import BLUE, GREEN, INK, VERMILION
 from pslab.train.distances import ALL
 
-WORKERS, BANDWIDTH, LATENCY, ACCURACY, PAUSED_AT = 4, "20Mbit", "2ms", 0.95, 20
+WORKERS, BANDWIDTH, LATENCY, ACCURACY = 4, "20Mbit", "2ms", 0.95
 
 
 def measured(every: list[int], seeds: int) -> tuple[pandas.DataFrame, pandas.DataFrame]:
-    """Runs until the accuracy is reached, a row each; and what replicas are like after some commits, a row per k."""
+    """Runs until the accuracy is reached, a row each; and what replicas are like at their first commit, a row per k."""
     lab = pslab.Lab()
     lab.cluster.start(ps=1, workers=WORKERS)
     lab.model("mlp", hidden=[64], learning_rate=0.1)
@@ -31,7 +31,7 @@ def measured(every: list[int], seeds: int) -> tuple[pandas.DataFrame, pandas.Dat
             lab.mode(commit_every=k)
             lab.train(1, wait=True)
             lab.reset()
-            lab.train(PAUSED_AT, wait=True)
+            lab.step(1)
             pairs = lab.divergence()
             overall = pairs[(pairs["parameter"] == ALL) & (pairs["second"] == "ps")]
             apart.append({"commit_every": k, "distance": overall["distance"].mean(), "gap": lab.merge_gap().gap})
@@ -51,7 +51,7 @@ def figure(runs: pandas.DataFrame, apart: pandas.DataFrame) -> Figure:
         time.plot(runs["commit_every"], runs["seconds"], linestyle="none", marker="o", color=BLUE, alpha=0.3, markersize=4)
         time.set(title=f"Time to {ACCURACY:.0%}, link of {BANDWIDTH}/s", ylabel="seconds of training", ylim=(0, None))
         distance.plot(apart["commit_every"], apart["distance"], color=VERMILION, marker="s")
-        distance.set(title="Divergence at a commit", ylabel="‖θ worker − θ ps‖ / ‖θ ps‖", ylim=(0, None))
+        distance.set(title="Divergence at the first commit", ylabel="‖θ worker − θ ps‖ / ‖θ ps‖", ylim=(0, None))
         gap.plot(apart["commit_every"], apart["gap"], color=GREEN, marker="^")
         gap.axhline(0, color=INK, linewidth=1)
         gap.set(title="Merge gap, one start", ylabel="loss of the average − mean loss")

@@ -210,7 +210,8 @@ class PslabMagics(Magics):
         from IPython.display import display
 
         shown = show_divergence(self.lab.divergence())
-        display(self.lab.plot_divergence(options.path))
+        if options.path or len(self.lab.divergence(history=True)):
+            display(self.lab.plot_divergence(options.path))
         return shown
 
     def _graph(self, options: argparse.Namespace) -> None:
