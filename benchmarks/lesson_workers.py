@@ -1,5 +1,7 @@
 """What a synchronous step costs on slow links, by the number of workers: with 1, 2 and 4 parameter servers and in a ring, predicted and measured.
 
+The servers share all weights evenly: these are in parts, and spread by their bytes.
+
 python benchmarks/lesson_workers.py [--workers 1 2 4 8] [--ps 1 2 4] [--figure workers.png]
 """
 
@@ -23,6 +25,7 @@ from pslab.simulate.cost import predict
 from pslab.train.costing import measured_compute, measured_step, workload
 from pslab.train.model import Model
 from pslab.train.models import MLP
+from pslab.train.placement import Placement
 from pslab.train.strategy import Strategy
 from pslab.train.trainer import Trainer
 
@@ -35,7 +38,7 @@ def row(workers: int, ps: int, ring: bool) -> dict[str, object]:
     with Cluster(ps, workers) as cluster:
         cluster.call_always("shape", network=network)
         strategy = Strategy(update=pslab.RingAllReduce() if ring else pslab.Sync())
-        trainer = Trainer(cluster, digits(), Model(MLP(10, [HIDDEN])), strategy, batch_size=32)
+        trainer = Trainer(cluster, digits(), Model(MLP(10, [HIDDEN], partitions=ps), placement=Placement.BY_BYTES), strategy, batch_size=32)
         trainer.step(5, timeout=120)
         seen = len(trainer.records())
         trainer.step(STEPS, timeout=300)

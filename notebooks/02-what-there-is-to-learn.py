@@ -14,7 +14,8 @@
 # %% [markdown]
 # # What there is to learn: staleness, stragglers, slow links
 #
-# Workers that wait for each other waste time; workers that do not wait compute on parameters that are out of date. Everything in distributed training is a
+# Workers that wait for each other waste time; workers that do not wait compute on parameters that are out of date. Everything in distributed training
+# is a
 # way to live between the two. Each section asks you to **predict first**; the cell after it measures.
 
 # %%
@@ -36,7 +37,10 @@ guess = 3
 # %%
 # %pslab train --steps 2000 --wait
 staleness = lab.metrics()["staleness"]
-print(f"measured {staleness.mean():.2f}:", "as predicted" if abs(staleness.mean() - guess) < 0.3 else f"not {guess}; count the others' turns between two of yours")
+print(
+    f"measured {staleness.mean():.2f}:",
+    "as predicted" if abs(staleness.mean() - guess) < 0.3 else f"not {guess}; count the others' turns between two of yours",
+)
 
 # %%
 staleness.value_counts(normalize=True).sort_index().round(3).to_frame("share of the updates")
@@ -59,8 +63,10 @@ slowed = lab.sweep({"update": [Sync(), Sync(backup=1), SSP(3), Async()]}, steps=
 slowed.table[["update", "seconds", "worker_steps_per_s", "staleness_mean", "wait_share", "test_accuracy"]]
 
 # %% [markdown]
-# *Sync* goes at the pace of the slowest. With a *backup* it does without the slowest, whose work is lost: it was dropped, and counted. *SSP* lets the fast ones be three
-# steps ahead, and then they wait, too. *Async* waits for nobody. (A step of async is one worker's gradient, a step of sync the mean of four: compare worker steps per second.)
+# *Sync* goes at the pace of the slowest. With a *backup* it does without the slowest, whose work is lost: it was dropped, and counted. *SSP* lets the
+# fast ones be three
+# steps ahead, and then they wait, too. *Async* waits for nobody. (A step of async is one worker's gradient, a step of sync the mean of four: compare
+# worker steps per second.)
 
 # %%
 for worker in range(4):
@@ -77,7 +83,8 @@ for worker in range(4):
 # %pslab train --steps 40 --wait
 
 # %% [markdown]
-# **Predict first.** The model has 64·64 + 64 + 64·10 + 10 = 4810 parameters of 4 bytes. Four workers push them to one ps and pull them. How long does a step take?
+# **Predict first.** The model has 64·64 + 64 + 64·10 + 10 = 4810 parameters of 4 bytes. Four workers push them to one ps and pull them. How long does a
+# step take?
 
 # %%
 # %pslab cost
@@ -114,7 +121,8 @@ shorter.table[["compression", "seconds", "bytes_pushed_per_step", "test_accuracy
 # %% [markdown]
 # ## 4. Replicas that drift apart
 #
-# **Predict first.** Four replicas train alone for 64 steps, and are then averaged. Is the average better than the replicas, or worse? Does it matter whether they began at
+# **Predict first.** Four replicas train alone for 64 steps, and are then averaged. Is the average better than the replicas, or worse? Does it matter
+# whether they began at
 # the same initial values?
 
 # %%
@@ -130,7 +138,8 @@ shorter.table[["compression", "seconds", "bytes_pushed_per_step", "test_accuracy
 # %pslab merge-gap
 
 # %% [markdown]
-# A convex model has one minimum, and the average of points around it is nearer to it. An MLP has many. From one start the replicas stay in one basin; from starts of their own
+# A convex model has one minimum, and the average of points around it is nearer to it. An MLP has many. From one start the replicas stay in one basin;
+# from starts of their own
 # each finds another, and between two valleys there is a hill.
 
 # %%
@@ -140,7 +149,8 @@ shorter.table[["compression", "seconds", "bytes_pushed_per_step", "test_accuracy
 # %% [markdown]
 # ## 5. Without a parameter server
 #
-# In a *ring* the workers average their gradients among themselves: each passes a part of them on to its neighbour, 2(n−1) times. Nobody has to take everything in.
+# In a *ring* the workers average their gradients among themselves: each passes a part of them on to its neighbour, 2(n−1) times. Nobody has to take
+# everything in.
 
 # %%
 # %pslab mode --update ring --commit gradients --commit-every 1
@@ -150,7 +160,8 @@ shorter.table[["compression", "seconds", "bytes_pushed_per_step", "test_accuracy
 # %pslab timeline
 
 # %% [markdown]
-# And a *pipeline* divides not the data but the model: each worker has some layers. A batch is cut into microbatches, so that all have something to do; what is left is the *bubble*
+# And a *pipeline* divides not the data but the model: each worker has some layers. A batch is cut into microbatches, so that all have something to do;
+# what is left is the *bubble*
 # at the beginning and the end of a step.
 
 # %%

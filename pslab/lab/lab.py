@@ -20,9 +20,11 @@ from pslab.lab.setup import Setup
 from pslab.lab.status import LabStatus
 from pslab.lab.until import Until
 from pslab.train.model import Build, Model
+from pslab.train.placement import Placement
 from pslab.train.reading import Reading
 from pslab.train.strategy import Strategy
 from pslab.train.trainer import Trainer
+from pslab.train.updates import choice
 
 if TYPE_CHECKING:
     from pslab.lab.sweep import Sweep
@@ -108,6 +110,8 @@ class Lab(Looking, LabCosts, LabReplicas):
         *,
         hidden: Sequence[int] = (128,),
         stages: int = 1,
+        partitions: int = 1,
+        placement: Placement | str = Placement.IN_TURN,
         optimizer: str | Callable[[], Any] = "sgd",
         learning_rate: float = 0.1,
         seed: int = 0,
@@ -118,6 +122,8 @@ class Lab(Looking, LabCosts, LabReplicas):
             source: ``"mlp"``, ``"logistic"``, or a function ``(x, y) -> (loss, {"accuracy": tensor, …})``.
             hidden: widths of the MLP's hidden layers.
             stages: over how many workers a pipeline spreads the MLP's layers.
+            partitions: how many variables the weights of each of its layers are, so that several ps can share them.
+            placement: how variables are spread over the ps: ``"in-turn"``, or ``"by-bytes"``, each to the one with the fewest.
             optimizer: ``"sgd"``, ``"momentum"``, ``"adagrad"``, ``"rmsprop"``, ``"adam"``, or a function that makes an optimizer.
             learning_rate: for an optimizer given by name.
             seed: seed of the initial parameters.
@@ -125,7 +131,7 @@ class Lab(Looking, LabCosts, LabReplicas):
         Raises:
             UsageError: the model cannot be built or trained on the data; the one before stays.
         """
-        recipe = Recipe(source, tuple(hidden), stages, optimizer, learning_rate, seed)
+        recipe = Recipe(source, tuple(hidden), stages, partitions, choice(Placement, placement, "placement"), optimizer, learning_rate, seed)
         with self._lock:
             model = recipe.model(self._the_dataset())
             self._leave()

@@ -139,6 +139,8 @@ class PslabMagics(Magics):
         wanted = {
             "hidden": options.hidden,
             "stages": options.stages,
+            "partitions": options.partitions,
+            "placement": options.placement,
             "optimizer": options.optimizer,
             "learning_rate": options.lr,
             "seed": options.seed,

@@ -13,6 +13,7 @@ from pslab.lab.mode_words import add_mode
 from pslab.lab.numbers import count, duration, natural, positive
 from pslab.train.delays import DISTRIBUTIONS
 from pslab.train.model import OPTIMIZERS
+from pslab.train.placement import Placement
 from pslab.train.reading import Reading
 
 
@@ -83,6 +84,8 @@ def build_parser() -> Parser:
     model.add_argument("source", metavar="NAME", help="mlp, logistic, or the name of a function (x, y) -> (loss, metrics)")
     model.add_argument("--hidden", type=count, metavar="N", nargs="+", default=[128], help="widths of the MLP's hidden layers (128)")
     model.add_argument("--stages", type=count, metavar="N", default=1, help="over how many workers a pipeline spreads the MLP's layers (1)")
+    model.add_argument("--partitions", type=count, metavar="N", default=1, help="how many variables the weights of each layer are (1)")
+    model.add_argument("--placement", choices=[str(p) for p in Placement], default="in-turn", help="how variables are spread over the ps (in-turn)")
     model.add_argument("--optimizer", choices=OPTIMIZERS, default="sgd", help="(sgd)")
     model.add_argument("--lr", type=positive, metavar="F", default=0.1, help="learning rate (0.1)")
     model.add_argument("--seed", type=natural, metavar="N", default=0, help="seed of the initial parameters (0)")

@@ -82,7 +82,8 @@ def build_replica(job: Job, worker: int) -> Replica:
     Raises:
         UsageError: the loss depends on no variable.
     """
-    return build_model(job, worker, replica_device_setter(ps_tasks=job.ps, worker_device=worker_device(worker)))
+    spread = job.model.placement.over(job.ps)
+    return build_model(job, worker, replica_device_setter(ps_tasks=job.ps, worker_device=worker_device(worker), ps_strategy=spread))
 
 
 def build_model(job: Job, worker: int, device: DeviceFunction | str | None, scope: str = "") -> Replica:
