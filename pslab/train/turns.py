@@ -119,13 +119,15 @@ class ReplicaTurn:
         self._claim = None if graph.claim is None else session.prepare([graph.claim], [])
         self._observer = Observer(perf_counter())
         read_step, paused, *self._held = session.prepare([*graph.pull, *graph.pull_ops], []).run(()).values
-        self._read_step, self._paused_ns = np.asarray(read_step), int(paused)
+        self._read_step, self._paused_ns, self._claiming_ns = np.asarray(read_step), int(paused), 0
         self._came: tuple[Any, Sequence[Any], Sequence[Any]] = (read_step, self._held, self._held)
 
     def claim(self) -> None:
         """Wait for a claim, where this replica makes the updates itself."""
         if self._claim is not None:
+            began = perf_counter_ns()
             self._claim.run(())
+            self._claiming_ns = perf_counter_ns() - began
 
     def take(self) -> bool:
         """All steps to the next commit."""
@@ -156,19 +158,21 @@ class ReplicaTurn:
         end = self._known + self._parameters
         arrived = result.values[end : self._fetched] if self._steps_apart else self._held
         self._held = list(result.values[self._known : end])
+        times = result.times[self._task]
+        stood = min(int(paused) - self._paused_ns, times.wait + self._claiming_ns)  # what it did meanwhile was no pause
         self._records.record(
             int(next_step),
             loss,
             metrics,
-            result.times[self._task],
+            times,
             staleness=int(stale),
             divergence=relative_distance(result.values[self._fetched :]) if observed else np.nan,
-            paused_ns=int(paused) - self._paused_ns,
+            paused_ns=stood,
             torn=torn,
             observed=observed,
         )
         self._observer.note(began, perf_counter(), observed)
-        self._read_step, self._paused_ns = np.asarray(next_step), int(paused)
+        self._read_step, self._paused_ns, self._claiming_ns = np.asarray(next_step), int(paused), 0
         self._came = next_step, base, arrived
         return granted
 
