@@ -49,7 +49,7 @@ def figure(runs: pandas.DataFrame, apart: pandas.DataFrame) -> Figure:
         time, distance, gap = picture.subplots(1, 3)
         time.plot(runs.groupby("commit_every")["seconds"].mean(), color=BLUE, marker="o")
         time.plot(runs["commit_every"], runs["seconds"], linestyle="none", marker="o", color=BLUE, alpha=0.3, markersize=4)
-        time.set(title=f"Time to {ACCURACY:.0%}, link of {BANDWIDTH}/s", ylabel="seconds of training", ylim=(0, None))
+        time.set(title=f"Time to {ACCURACY:.0%}, link of {BANDWIDTH}/s", ylabel="seconds of training", yscale="log")
         distance.plot(apart["commit_every"], apart["distance"], color=VERMILION, marker="s")
         distance.set(title="Divergence at the first commit", ylabel="‖θ worker − θ ps‖ / ‖θ ps‖", ylim=(0, None))
         gap.plot(apart["commit_every"], apart["gap"], color=GREEN, marker="^")

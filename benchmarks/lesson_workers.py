@@ -63,7 +63,7 @@ def figure(table: pandas.DataFrame) -> Figure:
             ax.plot(mine["workers"], 1e3 * mine["predicted"], color=SERIES[number], linestyle="--")
             ax.plot(mine["workers"], 1e3 * mine["measured"], color=SERIES[number], linestyle="none", marker=MARKERS[number], label=how)
         ax.set(xlabel="workers", ylabel="milliseconds per step", ylim=(0, None))
-        ax.set_title(f"A synchronous step on links of {BANDWIDTH}/s, {LATENCY}: measured (markers), predicted (dashes)", fontsize=11)
+        ax.set_title(f"A synchronous step, {BANDWIDTH}/s and {LATENCY}; dashes: predicted")
         ax.set_xticks(sorted(table["workers"].unique()))
         legend_below(ax)
     return picture
