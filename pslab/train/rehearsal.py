@@ -86,8 +86,7 @@ def _in_order(crew: Crew, cluster: Tasks, epoch: EpochLog, updates: int, deadlin
     wanted = ends if updates < epoch.last_step - epoch.first_step else [len(whole) for whole in scripts]
     _wait(crew, lambda: all(cluster.call(f"ps:{i}", "gate", epoch_id=epoch_id).passed >= n for i, n in enumerate(wanted)), deadline)
     kept = {k: v for i in range(cluster.ps) for k, v in cluster.call(f"ps:{i}", "kept", epoch_id=epoch_id).items()}
-    cluster.call_all("stop")
-    crew.end()
+    crew.abandon()  # not ended: what still waits at the gates was in no update
     return kept
 
 
