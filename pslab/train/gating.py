@@ -105,4 +105,3 @@ def _task(op: Operation) -> str:
 
 def _on_ps(op: Operation) -> bool:
     return _task(op).startswith("ps:")
-

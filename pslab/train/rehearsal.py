@@ -60,17 +60,18 @@ def replay(cluster: Tasks, log: ApplyLog, dataset: DataSource, model: Model, unt
     return crew.ask("parameters")  # type: ignore[no-any-return]
 
 
-def script(epoch: EpochLog, order: Array) -> list[int]:
+def script(epoch: EpochLog, ps: int, order: Array) -> list[int]:
     """Whose messages came to a ps, in the order in which they were let in."""
     entries = [(int(e), True) if e >= 0 else (~int(e), False) for e in order]
     if epoch.strategy.replication is Replication.BETWEEN_GRAPH:
         return [worker for worker, applied in entries if applied]
     found, released = [], set[int]()
-    for worker, applied in entries:  # in-graph SSP, a worker's first read after its update is that of the clock, and no message
+    paced = ps == 0 and isinstance(epoch.strategy.update, SSP)
+    for worker, applied in entries:  # in-graph SSP, the first read after an update is that of the first ps's clock, and no message
         if applied or worker not in released:
             found.append(worker)
         released.discard(worker)
-        if applied and isinstance(epoch.strategy.update, SSP):
+        if applied and paced:
             released.add(worker)
     return found
 
@@ -78,8 +79,8 @@ def script(epoch: EpochLog, order: Array) -> list[int]:
 def _in_order(crew: Crew, cluster: Tasks, epoch: EpochLog, updates: int, deadline: float) -> dict[str, Array]:
     crew.begin(epoch.strategy, gated=True)
     epoch_id = crew.job(epoch.strategy).epoch_id
-    scripts = [script(epoch, order) for order in epoch.orders]
-    ends = [_messages(epoch, order, updates) for order in epoch.orders]
+    scripts = [script(epoch, i, order) for i, order in enumerate(epoch.orders)]
+    ends = [_messages(epoch, i, order, updates) for i, order in enumerate(epoch.orders)]
     for i, (whole, end) in enumerate(zip(scripts, ends, strict=True)):
         cluster.call(f"ps:{i}", "admit", epoch_id=epoch_id, workers=whole, keep_after=end)
     crew.limit(np.iinfo(np.int64).max)
@@ -90,10 +91,10 @@ def _in_order(crew: Crew, cluster: Tasks, epoch: EpochLog, updates: int, deadlin
     return kept
 
 
-def _messages(epoch: EpochLog, order: Array, updates: int) -> int:
+def _messages(epoch: EpochLog, ps: int, order: Array, updates: int) -> int:
     """How many messages had come to a ps when it had made so many updates."""
     applied = np.flatnonzero(order >= 0)
-    return len(script(epoch, order[: applied[updates - 1] + 1])) if len(applied) else 0
+    return len(script(epoch, ps, order[: applied[updates - 1] + 1])) if len(applied) else 0
 
 
 def _again(crew: Crew, epoch: EpochLog, last: int, deadline: float) -> None:
@@ -126,4 +127,6 @@ def _check(crew: Crew, epoch: EpochLog) -> None:
     ops = mode_step(crew.job(epoch.strategy)).plan.partitions.values()
     drawn = [n for part in ops for stage in part.stages for n in stage.nodes if "Random" in n.type or "Normal" in n.type or "seed2" in n.attrs]
     if drawn:
-        raise UnimplementedError(f"{drawn[0].name!r} ({drawn[0].type}) draws at random in each step; what it drew is not in the log", "train without it")
+        raise UnimplementedError(
+            f"{drawn[0].name!r} ({drawn[0].type}) draws at random in each step; what it drew is not in the log", "train without it"
+        )

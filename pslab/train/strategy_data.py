@@ -12,7 +12,10 @@ from pslab.train.compression import COMPRESSIONS
 from pslab.train.strategy import Strategy
 from pslab.train.updates import SSP, Async, KAsync, Sync
 
-_KINDS = {kind.__name__: kind for kind in (Strategy, Sync, KAsync, Async, SSP, RingAllReduce, Pipeline, Gradients, Differences, Elastic, *COMPRESSIONS.values())}
+_KINDS = {
+    kind.__name__: kind
+    for kind in (Strategy, Sync, KAsync, Async, SSP, RingAllReduce, Pipeline, Gradients, Differences, Elastic, *COMPRESSIONS.values())
+}
 
 
 def as_data(value: Any) -> Any:
