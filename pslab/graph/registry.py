@@ -104,6 +104,7 @@ MODULES = (
     "pslab.sessions.roster",
     "pslab.summary.ops",
     "pslab.sync.claim_ops",
+    "pslab.sync.gate_ops",
     "pslab.sync.ledger_ops",
     "pslab.sync.mailbox_ops",
     "pslab.sync.ops",

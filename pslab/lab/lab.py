@@ -11,6 +11,7 @@ from pslab.data.datasets import load
 from pslab.data.partitions import DataSource
 from pslab.errors import UsageError
 from pslab.lab.lab_costs import LabCosts
+from pslab.lab.lab_log import LabLog
 from pslab.lab.lab_replicas import LabReplicas
 from pslab.lab.looking import Looking
 from pslab.lab.memory import check_training
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from pslab.lab.sweep import Sweep
 
 
-class Lab(Looking, LabCosts, LabReplicas):
+class Lab(Looking, LabCosts, LabLog, LabReplicas):
     """A cluster, a data set, a model and a mode: everything that is trained and looked at.
 
     What is not said is chosen: the digits, an MLP, between-graph async. Anything may be said again at any time; what does not fit is refused, and

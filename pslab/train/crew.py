@@ -19,6 +19,7 @@ from pslab.train.distances import ReplicaParameters
 from pslab.train.history import History
 from pslab.train.homecoming import FIRST_PS, Homecoming
 from pslab.train.job import CHIEF, CLIENT, Job
+from pslab.train.log_keeping import LogKeeper
 from pslab.train.loop import LoopStatus
 from pslab.train.model import Features, Model, try_out
 from pslab.train.plans import mode_plan
@@ -68,6 +69,7 @@ class Crew:
         strategies: the strategy of each epoch.
         active: whether an epoch is on.
         progress: how far the training was when it was looked at last.
+        keeper: who keeps the apply log.
 
     Raises:
         UsageError: the model cannot be built or trained.
@@ -90,6 +92,8 @@ class Crew:
         self.progress = Progress(0, 0)
         self._history = History(self.metric_names)
         self._homecoming: Homecoming | None = None
+        self._gated = False
+        self.keeper = LogKeeper(cluster)
 
     @property
     def dropped(self) -> int:
@@ -115,6 +119,7 @@ class Crew:
             self._data_seed,
             self.progress.global_step,
             self._reading,
+            self._gated,
         )
 
     def check(self, strategy: Strategy, workers: int) -> None:
@@ -145,6 +150,7 @@ class Crew:
 
     def set_up(self) -> None:
         """Give the tasks their data, and the chief its model."""
+        self.keeper.forget()
         self._cluster.call_all("load", tasks=self._drivers(), data=self._dataset.for_tasks(), metrics=self.metric_names)
         self._cluster.call(CHIEF, "model", job=self.job(Strategy()))
 
@@ -163,14 +169,16 @@ class Crew:
 
     # Epochs
 
-    def begin(self, strategy: Strategy) -> None:
-        """Begin an epoch: all loops are built, and wait for their first claim. Nothing happens if one is on."""
+    def begin(self, strategy: Strategy, gated: bool = False) -> None:
+        """Begin an epoch: all loops are built, and wait for their first claim; ``gated``, messages wait at the ps. Nothing happens if one is on."""
         if self.active:
             return
+        self._gated = gated
         self.strategies.append(strategy)
         step = self.look().global_step
         job = self.job(strategy)
         self.pause()
+        self.keeper.begin(job, None if self.keeper.begun else self.ask("state"))
         self._cluster.call(FIRST_PS, "begin", epoch_id=job.epoch_id, granted=step)
         try:
             if self._reading is Reading.FILES:
@@ -331,6 +339,7 @@ class Crew:
         """What is forgotten before all loops have ended would be made anew by those that still run."""
         try:
             self._cluster.call_all("stop")
+            self.keeper.end()
         finally:
             held = self._cluster.call_all("drop", epoch_id=self.job(self.strategies[-1]).epoch_id)
         self._dropped += max(held.values(), default=0)

@@ -30,6 +30,7 @@ class Job:
         data_seed: seed of the order of the examples.
         first_step: the global step at which the epoch begins; it sets the place in the data.
         reading: how examples come in.
+        gated: whether what comes to a ps waits at a gate until it is let in.
     """
 
     model: Model
@@ -43,6 +44,7 @@ class Job:
     data_seed: int
     first_step: int
     reading: Reading = Reading.FEEDING
+    gated: bool = False
 
     @property
     def fed(self) -> Job:

@@ -65,6 +65,22 @@ class ModelSession:
         values = self._session.run(list(self._replica.variables))
         return {v.op.name: value for v, value in zip(self._replica.variables, values, strict=True)}
 
+    def state(self) -> dict[str, np.ndarray[Any, Any]]:
+        """The values of all variables, slots and the global step among them, by name."""
+        values = self._session.run([v.value() for v in self._variables])
+        return {v.op.name: np.asarray(value) for v, value in zip(self._variables, values, strict=True)}
+
+    def load(self, state: Mapping[str, np.ndarray[Any, Any]]) -> None:
+        """Give all variables the values of a `state`.
+
+        Raises:
+            UsageError: it is of another model.
+        """
+        if unlike := {v.op.name for v in self._variables} ^ set(state):
+            raise UsageError(f"the state is of another model: {sorted(unlike)[0]!r} is in one of the two only")
+        for variable in self._variables:
+            variable.load(state[variable.op.name], self._session)
+
     def evaluate(self, x: np.ndarray[Any, Any], y: np.ndarray[Any, Any], chunk: int = CHUNK) -> dict[str, float]:
         """Loss and metrics over examples: means over chunks of ``chunk`` examples, weighted by their size."""
         tower = self._replica.tower

@@ -22,21 +22,24 @@ from pslab.runtime.targets import publish, withdraw
 from pslab.runtime.task_server import TaskServer
 from pslab.runtime.transport import Network, Sent
 from pslab.sync.claim_ops import claims_of
+from pslab.sync.gate_ops import GATES
 from pslab.sync.ledger_ops import LEDGERS
 from pslab.sync.mailbox_ops import MAILBOXES
 from pslab.sync.ops import ACCUMULATORS
 from pslab.sync.pacing_ops import CLOCKS
 from pslab.trace.recorder import Fetched, Recorder
 from pslab.trace.records import step_dtype
-from pslab.train import between_graph, in_graph
+from pslab.train import between_graph
 from pslab.train.camera import Camera, FilmedSession, Shot
 from pslab.train.collective import Pipeline, RingAllReduce
 from pslab.train.delays import Delay
 from pslab.train.distances import ReplicaParameters
 from pslab.train.epoch_names import resources_of, variables_of
+from pslab.train.gating import tower_steps, worker_graph
 from pslab.train.job import CHIEF, CLIENT, Job
 from pslab.train.loop import Loop, LoopStatus
 from pslab.train.model_session import ModelSession
+from pslab.train.order_service import OrderService
 from pslab.train.pipeline import pipeline
 from pslab.train.reading import Reading, Supply, readers_of, write_share
 from pslab.train.resident import Residence
@@ -67,7 +70,7 @@ class Progress(NamedTuple):
     late: int = 0
 
 
-class TaskService:
+class TaskService(OrderService):
     """A task: its server on the data plane, and its training loops.
 
     Args:
@@ -180,7 +183,7 @@ class TaskService:
             chief = between_graph.chief(job)
             loops.append(Loop("chief", ChiefTurn(chief, self._session(chief.graph))))
         worker = int(index)
-        graph = between_graph.worker_graph(job, worker)
+        graph = worker_graph(job, worker)
         session = self._session(graph.replica.graph)
         if self._name == CHIEF:
             session.prepare(list(graph.prepare), []).run(())
@@ -197,9 +200,8 @@ class TaskService:
         return loops
 
     def _towers(self, job: Job) -> list[Loop]:
-        graph = in_graph.towers_graph(job)
         loops = []
-        for step in graph.steps:
+        for graph, step in tower_steps(job):
             batches = [self._batches(job, worker) for worker in step.workers]
             records = [StepRecorder(self._recorder, worker, job.epoch) for worker in step.workers]
             session = self._session(graph.replica.graph)
@@ -341,14 +343,6 @@ class TaskService:
             late = max((a.stats().dropped for a in task.resources(ACCUMULATORS)), default=0)
             return Progress(int(task.variables.read(GLOBAL_STEP)), claims_of(task).granted, late)
 
-    def let_go(self) -> None:
-        """Let workers go on that wait for slower ones, so that their turns come to an end."""
-        task = self._server.task
-        with task.monitor:
-            for clock in task.resources(CLOCKS):
-                clock.open()
-            task.monitor.notify_all()
-
     def go_back(self, step: int) -> None:
         """Let the global step be that of the parameters that lie on the ps: those that were to take their place are lost."""
         task = self._server.task
@@ -363,7 +357,7 @@ class TaskService:
         """
         self._drop_share()
         task, kept, read, own = self._server.task, resources_of(epoch_id), readers_of(epoch_id), variables_of(epoch_id)
-        for resources in (CLOCKS + kept, MAILBOXES + kept, LEDGERS + kept, READERS + read, INPUT_QUEUES + read):
+        for resources in (CLOCKS + kept, MAILBOXES + kept, LEDGERS + kept, GATES + kept, READERS + read, INPUT_QUEUES + read):
             task.drop_resources(resources)
         with task.monitor:
             for name in [n for n in task.variables if n.startswith((read, own))]:

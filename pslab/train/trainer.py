@@ -11,6 +11,7 @@ from pathlib import Path
 from pslab.data.partitions import DataSource
 from pslab.errors import FailedPreconditionError, UnavailableError, UsageError
 from pslab.trace.recorder import Records
+from pslab.train.apply_log import ApplyLog
 from pslab.train.batch_size import check_batch_size
 from pslab.train.camera import Timeline
 from pslab.train.crew import Crew, Tasks
@@ -200,6 +201,18 @@ class Trainer(ReplicaLooks):
         return Timeline.of(shots[self._crew.expected(self._strategy)[0]], [shot for some in shots.values() for shot in some])
 
     # Keeping
+
+    def log(self) -> ApplyLog:
+        """The apply log until now, at a quiet moment: what `pslab.train.rehearsal.replay` takes.
+
+        Raises:
+            FailedPreconditionError: nothing was trained since the tasks were set up.
+        """
+        with self._lock, self._quiet():
+            found = self._crew.keeper.log(self.job())
+        if found is None:
+            raise FailedPreconditionError("there is no log yet: nothing was trained since the tasks were set up", "train(steps=…) begins one")
+        return found
 
     def save(self, prefix: str) -> str:
         """Write the model, its slots and the global step to a checkpoint on the chief's machine, at a boundary between steps; returns its path."""
