@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +25,9 @@ from pslab.train.model import Features, Model, try_out
 from pslab.train.plans import mode_plan
 from pslab.train.reading import Reading
 from pslab.train.service import Progress
+from pslab.train.stepping import Stepper
 from pslab.train.strategy import Replication, Strategy
+from pslab.train.tasks import Tasks
 from pslab.train.traffic import Traffic
 
 PATIENCE_S = 60.0
@@ -34,22 +36,6 @@ LOST_PATIENCE_S = 0.5
 """Seconds that it waits where a loop has failed, for which others may wait in vain."""
 RETURN_S = 10.0
 """Seconds in which a task that was lost comes back."""
-
-
-class Tasks(Protocol):
-    """What a trainer needs of a cluster."""
-
-    ps: int
-    workers: int
-
-    def call(self, task: str, method: str, /, **arguments: Any) -> Any:
-        """Call a method of a task's `TaskService`."""
-
-    def call_all(self, method: str, /, tasks: Sequence[str] | None = None, **arguments: Any) -> dict[str, Any]:
-        """Call a method of several tasks at once; of all of them by default."""
-
-    def wait_for(self, task: str, timeout: float) -> None:
-        """Wait until a task answers."""
 
 
 class Crew:
@@ -170,9 +156,10 @@ class Crew:
     # Epochs
 
     def begin(self, strategy: Strategy, gated: bool = False) -> None:
-        """Begin an epoch: all loops are built, and wait for their first claim; ``gated``, messages wait at the ps. Nothing happens if one is on."""
-        if self.active:
+        """Begin an epoch: all loops are built, and wait for their first claim; ``gated``, messages wait at the ps. Nothing happens if such a one is on."""
+        if self.active and gated == self._gated:
             return
+        self.end()
         self._gated = gated
         self.strategies.append(strategy)
         step = self.look().global_step
@@ -266,6 +253,10 @@ class Crew:
     def pause(self) -> None:
         """Let no further update begin."""
         self._cluster.call(FIRST_PS, "pause")
+
+    def stepper(self) -> Stepper:
+        """What lets messages in, in an epoch with gates."""
+        return Stepper(self._cluster, self.job(self.strategies[-1]).epoch_id)
 
     # Looking
 

@@ -10,11 +10,12 @@ import numpy as np
 from pslab.data.partitions import DataSource
 from pslab.errors import DeadlineExceededError, UnimplementedError, UsageError
 from pslab.train.apply_log import ApplyLog, Array, EpochLog
-from pslab.train.crew import Crew, Tasks
+from pslab.train.crew import Crew
 from pslab.train.model import Model
 from pslab.train.plans import mode_step
 from pslab.train.reading import Reading
 from pslab.train.strategy import Replication
+from pslab.train.tasks import Tasks
 from pslab.train.updates import SSP, Async, Immediate, KAsync, Sync
 
 LOOK_S = 0.005
