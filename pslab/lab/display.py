@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pslab.lab.costs import Cost
     from pslab.lab.status import LabStatus, LoopState
     from pslab.train.merge_gap import MergeGap
+    from pslab.train.stepping import Passage
 
 _CELL = "text-align:left;padding:2px 14px 2px 0;font-family:var(--jp-code-font-family,monospace);font-size:13px"
 
@@ -123,6 +124,14 @@ def show_merge_gap(merged: MergeGap) -> Shown:
     rows = [(worker, f"{loss:.4f}") for worker, loss in merged.losses.items()]
     rows += [("average of the parameters", f"{merged.average:.4f}"), ("gap", f"{merged.gap:+.4f}")]
     return Shown(f"loss on the test set, at the commits of step {merged.global_step}", (), rows)
+
+
+def show_passages(passages: Sequence[Passage]) -> Shown:
+    """What happened to messages that were let in, and what waits now."""
+    rows = [(p.message, "" if p.read is None else p.read, "" if p.staleness is None else p.staleness, p.updates, p.global_step) for p in passages]
+    waiting = [*map(str, passages[-1].waiting), *(f"worker:{worker} for slower ones" for worker in passages[-1].held)]
+    columns = ("message", "computed at version", "stale", "version now", "global step")
+    return Shown("let in, one after the other", columns, rows, f"waiting now: {', '.join(waiting) or 'nothing'}")
 
 
 def show_predictions(outputs: Mapping[str, Any]) -> Shown:

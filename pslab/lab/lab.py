@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from pslab.data.datasets import load
 from pslab.data.partitions import DataSource
@@ -23,6 +23,7 @@ from pslab.lab.until import Until
 from pslab.train.model import Build, Model
 from pslab.train.placement import Placement
 from pslab.train.reading import Reading
+from pslab.train.stepping import Message, Passages
 from pslab.train.strategy import Strategy
 from pslab.train.trainer import Trainer
 from pslab.train.updates import choice
@@ -186,10 +187,35 @@ class Lab(Looking, LabCosts, LabLog, LabReplicas):
         self._training().resume()
         return self.status()
 
-    def step(self, n: int = 1) -> LabStatus:
-        """Make exactly ``n`` updates, and be paused."""
-        self._check_memory().step(n)
-        return self.status()
+    @overload
+    def step(self, n: int = 1) -> LabStatus: ...
+
+    @overload
+    def step(self, *, messages: int, worker: int | None = None) -> Passages: ...
+
+    def step(self, n: int = 1, *, messages: int | None = None, worker: int | None = None) -> LabStatus | Passages:
+        """Make exactly ``n`` updates, and be paused; or let ``messages`` in at the ps, one after the other.
+
+        Args:
+            n: how many updates.
+            messages: how many messages, in place of updates. Of each is told who had read which version, and how stale its contribution was.
+            worker: whose messages; of whoever comes first if None.
+
+        Raises:
+            UsageError: there is no such worker, or the mode has no ps.
+            FailedPreconditionError: the worker waits for slower ones.
+        """
+        trainer = self._check_memory()
+        if messages is None:
+            trainer.step(n)
+            return self.status()
+        if messages < 1:
+            raise UsageError(f"messages must be at least 1, found {messages}")
+        return Passages(trainer.advance(worker) for _ in range(messages))
+
+    def messages(self) -> tuple[Message, ...]:
+        """What waits at the gates of the ps, where the training goes on message by message."""
+        return self._begun().messages()
 
     def stop(self) -> LabStatus:
         """End the training; the parameters stay."""

@@ -21,6 +21,7 @@ from pslab.lab.display import (
     show_divergence,
     show_figures,
     show_merge_gap,
+    show_passages,
     show_predictions,
     show_status,
     show_table,
@@ -157,6 +158,13 @@ class PslabMagics(Magics):
             status = self._wait()
         return show_status(status)
 
+    def _step(self, options: argparse.Namespace) -> Shown:
+        if options.worker is not None and options.messages is None:
+            raise UsageError("--worker is said together with --messages", f"%pslab step --messages 1 --worker {options.worker}")
+        if options.messages is None:
+            return show_status(self.lab.step(options.n))
+        return show_passages(self.lab.step(messages=options.messages, worker=options.worker))
+
     def _wait(self) -> LabStatus:
         try:
             with ProgressLine("training …") as line:
@@ -279,7 +287,7 @@ _VERBS: dict[str, Callable[[PslabMagics, argparse.Namespace], Any]] = {
     "train": PslabMagics._train,
     "pause": lambda self, options: show_status(self.lab.pause()),
     "resume": lambda self, options: show_status(self.lab.resume()),
-    "step": lambda self, options: show_status(self.lab.step(options.n)),
+    "step": PslabMagics._step,
     "stop": lambda self, options: show_status(self.lab.stop()),
     "status": lambda self, options: show_status(self.lab.status()),
     "traffic": PslabMagics._traffic,

@@ -95,6 +95,8 @@ def build_parser() -> Parser:
     train.add_argument("--wait", action="store_true", help="come back when they are made")
     step = verbs.add_parser("step", help="make so many updates, and be paused")
     step.add_argument("n", type=count, nargs="?", metavar="N", default=1, help="how many (1)")
+    step.add_argument("--messages", type=count, metavar="N", help="let so many messages in at the ps, in place of updates")
+    step.add_argument("--worker", type=natural, metavar="N", help="whose messages (of whoever comes first)")
     traffic = verbs.add_parser("traffic", help="what goes between the tasks: messages, bytes, seconds")
     traffic.add_argument("--by", choices=["link", "variable"], default="link", help="per link, or per variable and direction (link)")
     _add_sweep(verbs.add_parser("sweep", help="train at every point of a grid, with several seeds, and compare"))

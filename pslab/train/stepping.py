@@ -64,6 +64,13 @@ class Passage:
         return f"{self.message}{read}: version {self.updates} now, global step {self.global_step}; waiting: {waiting}{held}"
 
 
+class Passages(tuple[Passage, ...]):
+    """What happened, message after message; a line each."""
+
+    def __repr__(self) -> str:
+        return "\n".join(map(str, self))
+
+
 class Stepper:
     """Lets messages in, one by one.
 
@@ -124,10 +131,10 @@ class Stepper:
         return worker is not None and any(worker in gate.held for gate in self._gates().values())
 
     def _order(self, ps: str) -> np.ndarray:
-        return self._cluster.call(ps, "ledger", epoch_id=self._epoch_id)
+        return self._cluster.call(ps, "ledger", epoch_id=self._epoch_id)  # type: ignore[no-any-return]
 
     def _gate(self, ps: str) -> AtGate:
-        return self._cluster.call(ps, "gate", epoch_id=self._epoch_id)
+        return self._cluster.call(ps, "gate", epoch_id=self._epoch_id)  # type: ignore[no-any-return]
 
     def _gates(self) -> dict[str, AtGate]:
         return {f"ps:{i}": self._gate(f"ps:{i}") for i in range(self._cluster.ps)}

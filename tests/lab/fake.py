@@ -11,6 +11,7 @@ from pslab.errors import DeadlineExceededError
 from pslab.lab.lab import Lab
 from pslab.lab.status import LabStatus, LoopState
 from pslab.runtime.transport import Network
+from pslab.train.stepping import Message, Passage, Passages
 from pslab.train.strategy import Strategy
 
 STATUS = LabStatus(
@@ -133,8 +134,11 @@ class FakeLab(Lab):
     def resume(self) -> LabStatus:
         return self._noted("resume")
 
-    def step(self, n: int = 1) -> LabStatus:
-        return self._noted("step", n)
+    def step(self, n: int = 1, *, messages: int | None = None, worker: int | None = None) -> Any:
+        if messages is None:
+            return self._noted("step", n)
+        self._noted("step", messages, worker)
+        return Passages([Passage(Message("ps:0", 1, "commit"), 0, 2, 3, 3, (), ())])
 
     def stop(self) -> LabStatus:
         return self._noted("stop")

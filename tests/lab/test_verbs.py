@@ -92,6 +92,7 @@ START = {"ps": 1, "workers": 2, "processes": None, "address": None, "memory_limi
         ("resume", ("resume",), "worker:0  waits  3"),
         ("step", ("step", 1), "step 7 of 9"),
         ("step 5", ("step", 5), "step 7 of 9"),
+        ("step --messages 2 --worker 1", ("step", 2, 1), "commit of worker:1 at ps:0  0                    2      3            3"),
         ("stop", ("stop",), "step 7 of 9"),
         ("reset", ("reset",), "step 7 of 9"),
         ("evaluate", ("evaluate",), "accuracy  0.8750"),
