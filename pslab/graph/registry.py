@@ -110,6 +110,7 @@ MODULES = (
     "pslab.sync.ops",
     "pslab.sync.pacing_ops",
     "pslab.sync.tick",
+    "pslab.sync.weighing_ops",
     "pslab.train.arrival_ops",
     "pslab.train.divergence",
     "pslab.train.pipeline",

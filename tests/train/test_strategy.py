@@ -35,7 +35,7 @@ def test_there_are_four_modes() -> None:
         (lambda: Strategy(commit=Elastic(), compression=TopK()), "elastic averaging sends parameters, of which top-k 1 % would make others"),
         (lambda: Strategy(commit=Elastic(), compression=Int8(error_feedback=True)), "elastic averaging sends parameters"),
         (lambda: Strategy(commit_every=0), "commit_every must be a whole number from 1 on, found 0"),
-        (lambda: Sync(aggregation="median"), "aggregation must be mean or sum, found 'median'"),
+        (lambda: Sync(aggregation="median"), "aggregation must be mean or sum or weighted, found 'median'"),
         (lambda: KAsync(0), r"KAsync\(k=…\) must be 1 or more, found 0"),
         (lambda: SSP(-1), r"SSP\(staleness=…\) must be 0 or more, found -1"),
         (lambda: Async(compensation=-1), r"Async\(compensation=…\) must be 0 or more, found -1"),
