@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from pslab.data.datasets import load
+from pslab.data.division import Division
 from pslab.data.partitions import DataSource
 from pslab.errors import UsageError
 from pslab.lab.lab_costs import LabCosts
@@ -72,7 +73,9 @@ class Lab(Looking, LabCosts, LabLog, LabReplicas):
         *,
         label: Any = None,
         classes: int | None = None,
-        batch_size: int = 64,
+        batch_size: int | Sequence[int] = 64,
+        shares: Sequence[float] | None = None,
+        passes: int | None = None,
         seed: int = 0,
         reading: Reading | str = Reading.FEEDING,
     ) -> DataSource:
@@ -84,25 +87,27 @@ class Lab(Looking, LabCosts, LabLog, LabReplicas):
             targets: ``y``, where ``source`` is ``x`` alone.
             label: of tables and files, the column of the targets.
             classes: of data in parts, how many classes there are; as many as the first part has if None.
-            batch_size: examples per worker and step.
+            batch_size: examples per step of a worker: one number for all, or one per worker (``[64, 32]``).
+            shares: which part of the training examples each worker has as its own (``[0.7, 0.3]``); without, all are dealt the examples of one stream.
+            passes: how often a worker goes through what it gets, before it is out of data and leaves; None is for ever.
             seed: seed of the order of the examples.
             reading: how examples come to the workers: ``"feeding"`` (from who drives the step), ``"files"`` (ops read a file of each worker's) or
                 ``"preloaded"`` (they lie in variables on each worker, and a step is told which rows to take).
 
         Raises:
-            UsageError: it is no data, or there is no such way of reading.
+            UsageError: it is no data, it cannot be divided so, or there is no such way of reading.
         """
         if reading not in list(Reading):
             raise UsageError(f"there is no reading {reading!r}", f"one of: {', '.join(Reading)}")
         way = Reading(reading)
         dataset = load(source, targets, label=label, classes=classes)
-        if batch_size < 1 or (dataset.examples is not None and batch_size > dataset.examples):
-            raise UsageError(f"batch_size must be from 1 to {dataset.examples or '…'}, the number of examples to train on; found {batch_size}")
+        division = Division(batch_size, shares, passes, seed)
+        division.check(self.cluster.workers or division.numbers, dataset.examples)
         with self._lock:
             if self._model is not None:
                 self._recipe.model(dataset)
             self._leave()
-            self._dataset, self._batch_size, self._data_seed, self._reading = dataset, batch_size, seed, way
+            self._dataset, self._division, self._reading = dataset, division, way
             self._model = None
         return dataset
 
@@ -258,7 +263,9 @@ class Lab(Looking, LabCosts, LabLog, LabReplicas):
 
         with self._lock:
             cluster, dataset = self.cluster.require(), self._the_dataset()
-            now = Setup(self._strategy, self._recipe, self._batch_size, self._reading, cluster.ps, cluster.workers)
+            division = self._division
+            data = (division.batch_size, self._reading, cluster.ps, cluster.workers, division.shares, division.passes)
+            now = Setup(self._strategy, self._recipe, *data)
             planned, setups = plan(over, now, dataset, until, **how)
             return run_sweep(planned, Bench(self.cluster, dataset, setups, self._trainer), path, resume)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -78,7 +79,7 @@ class Looking(Workbench):
         outputs = trainer.predict(examples, chunk)
         return outputs if x is not None else {**outputs, "target": dataset.y_test[:n]}
 
-    def memory(self, batch: int | None = None) -> MemoryEstimate:
+    def memory(self, batch: int | Sequence[int] | None = None) -> MemoryEstimate:
         """What a step of the present mode will take on each task, with batches of this size (of the chosen one by default); print it.
 
         Raises:
@@ -88,7 +89,7 @@ class Looking(Workbench):
         job = self._job_or_sketch().fed
         examples = self._the_dataset().examples
         most = MOST if examples is None else examples // job.workers
-        return estimate(job, self._batch_size if batch is None else batch, self._held(), most, room)
+        return estimate(job, self._division.batch_size if batch is None else batch, self._held(), most, room)
 
     def graph(self) -> StepPlan:
         """The plan of a step of the present mode: which task runs which ops, and what travels between them."""

@@ -126,7 +126,14 @@ class PslabMagics(Magics):
         elif len(options.source) > 2:
             raise UsageError(f"data takes a name, or two arrays; found {' '.join(options.source)}", "%pslab data x y")
         return self.lab.data(
-            source, label=options.label, classes=options.classes, batch_size=options.batch, seed=options.seed, reading=options.reading
+            source,
+            label=options.label,
+            classes=options.classes,
+            batch_size=options.batch,
+            shares=options.shares,
+            passes=options.passes,
+            seed=options.seed,
+            reading=options.reading,
         )
 
     def _model(self, options: argparse.Namespace) -> Shown:

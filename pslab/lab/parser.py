@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 from pslab.errors import UsageError
 from pslab.lab.mode_words import add_mode
-from pslab.lab.numbers import count, duration, natural, positive
+from pslab.lab.numbers import count, duration, fraction, natural, positive
 from pslab.train.delays import DISTRIBUTIONS
 from pslab.train.model import OPTIMIZERS
 from pslab.train.placement import Placement
@@ -73,13 +73,7 @@ def build_parser() -> Parser:
     parser = Parser(prog="%pslab", description="Distributed training, to be watched: a cluster, a model, a mode, and what they do.")
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", parser_class=Parser)
     _add_cluster(verbs.add_parser("cluster", help="start, scale, hurt and stop the cluster"))
-    data = verbs.add_parser("data", help="choose the data: digits, two arrays x y, or files")
-    data.add_argument("source", nargs="+", metavar="NAME", help="digits, the names of two arrays, or the URL of files, such as s3://bucket/*.parquet")
-    data.add_argument("--label", metavar="COLUMN", help="of files: the column of the targets")
-    data.add_argument("--classes", type=count, metavar="N", help="of files: how many classes there are (as many as the first file has)")
-    data.add_argument("--reading", choices=[str(r) for r in Reading], default="feeding", help="how examples come to the workers (feeding)")
-    data.add_argument("--batch", type=count, metavar="N", default=64, help="examples per worker and step (64)")
-    data.add_argument("--seed", type=natural, metavar="N", default=0, help="seed of the order of the examples (0)")
+    _add_data(verbs.add_parser("data", help="choose the data: digits, two arrays x y, or files"))
     model = verbs.add_parser("model", help="choose the model: mlp, logistic, or a function of yours")
     model.add_argument("source", metavar="NAME", help="mlp, logistic, or the name of a function (x, y) -> (loss, metrics)")
     model.add_argument("--hidden", type=count, metavar="N", nargs="+", default=[128], help="widths of the MLP's hidden layers (128)")
@@ -135,6 +129,17 @@ _PLAIN = {
     "graph": "which task runs which ops, and what travels between them",
     "placement": "the device of each op",
 }
+
+
+def _add_data(data: argparse.ArgumentParser) -> None:
+    data.add_argument("source", nargs="+", metavar="NAME", help="digits, the names of two arrays, or the URL of files, such as s3://bucket/*.parquet")
+    data.add_argument("--label", metavar="COLUMN", help="of files: the column of the targets")
+    data.add_argument("--classes", type=count, metavar="N", help="of files: how many classes there are (as many as the first file has)")
+    data.add_argument("--reading", choices=[str(r) for r in Reading], default="feeding", help="how examples come to the workers (feeding)")
+    data.add_argument("--batch", type=count, metavar="N", nargs="+", default=[64], help="examples per step, of all workers or of each (64)")
+    data.add_argument("--shares", type=fraction, metavar="F", nargs="+", help="the part of the examples that each worker has as its own")
+    data.add_argument("--passes", type=count, metavar="N", help="how often a worker goes through its examples (for ever)")
+    data.add_argument("--seed", type=natural, metavar="N", default=0, help="seed of the order of the examples (0)")
 
 
 def _add_cluster(cluster: argparse.ArgumentParser) -> None:

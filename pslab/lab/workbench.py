@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable
 
 from pslab.data.datasets import load
+from pslab.data.division import Division
 from pslab.data.partitions import DataSource
 from pslab.errors import FailedPreconditionError
 from pslab.lab.lab_cluster import LabCluster
@@ -30,8 +31,7 @@ class Workbench:
     def __init__(self) -> None:
         self.cluster = LabCluster(self._leave, self._resized, lambda: self._trainer)
         self._dataset: DataSource | None = None
-        self._batch_size = 64
-        self._data_seed = 0
+        self._division = Division()
         self._reading = Reading.FEEDING
         self._recipe = Recipe()
         self._model: Model | None = None
@@ -56,7 +56,18 @@ class Workbench:
                 dataset = self._the_dataset()
                 if self._model is None:
                     self._model = self._recipe.model(dataset)
-                self._trainer = Trainer(cluster, dataset, self._model, self._strategy, self._batch_size, self._data_seed, self._reading)
+                division = self._division
+                self._trainer = Trainer(
+                    cluster,
+                    dataset,
+                    self._model,
+                    self._strategy,
+                    division.batch_size,
+                    division.seed,
+                    self._reading,
+                    shares=division.shares,
+                    passes=division.passes,
+                )
                 self.cluster.slow_down(self._trainer)
             return self._trainer
 
@@ -84,6 +95,7 @@ class Workbench:
     def _resized(self, scale: Callable[[], None], workers: int) -> None:
         """Let ``scale`` change the cluster to so many workers; a training moves along."""
         if self._trainer is None:
+            self._division.check_workers(workers)
             scale()
         else:
             self._trainer.resize(scale, workers)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from pslab.checkpoint.atomic import named_errors, publish, staging
 from pslab.checkpoint.data_file import DataFile, as_text, describe, write_data
+from pslab.data.division import Division
 from pslab.errors import DataLossError
 from pslab.train.strategy import Strategy
 from pslab.train.strategy_data import as_data, from_data
@@ -44,16 +45,14 @@ class ApplyLog:
     Attributes:
         ps: number of parameter servers.
         workers: number of workers.
-        batch_size: examples per worker and step.
-        data_seed: seed of the order of the examples.
+        division: how the data are divided among the workers.
         beginning: parameters, slots and the global step when it began, by name.
         epochs: what was done since.
     """
 
     ps: int
     workers: int
-    batch_size: int
-    data_seed: int
+    division: Division
     beginning: Mapping[str, Array]
     epochs: Sequence[EpochLog]
 
@@ -72,7 +71,7 @@ class ApplyLog:
         orders = {f"order/{i}/{j}": order for i, epoch in enumerate(self.epochs) for j, order in enumerate(epoch.orders)}
         arrays = {**{f"beginning/{name}": np.asarray(value, order="C") for name, value in self.beginning.items()}, **orders}
         epochs = [{"strategy": as_data(e.strategy), "first_step": e.first_step, "last_step": e.last_step} for e in self.epochs]
-        numbers = {"ps": self.ps, "workers": self.workers, "batch_size": self.batch_size, "data_seed": self.data_seed}
+        numbers = {"ps": self.ps, "workers": self.workers, "division": asdict(self.division)}
         about = as_text(describe(arrays, {}, global_step=self.last_step, extra={"kind": _KIND, **numbers, "epochs": epochs}))
         with named_errors("write", target), staging(os.path.dirname(target)) as stage:
             staged = os.path.join(stage, "log")
@@ -100,7 +99,7 @@ class ApplyLog:
                 EpochLog(from_data(e["strategy"]), int(e["first_step"]), int(e["last_step"]), [arrays[f"order/{i}/{j}"] for j in range(extra["ps"])])
                 for i, e in enumerate(extra["epochs"])
             ]
-            return cls(extra["ps"], extra["workers"], extra["batch_size"], extra["data_seed"], beginning, epochs)
+            return cls(extra["ps"], extra["workers"], Division(**extra["division"]), beginning, epochs)
         except (KeyError, TypeError, ValueError) as error:
             raise DataLossError(f"{source} has a damaged header: {type(error).__name__}: {error}") from None
         finally:

@@ -35,9 +35,9 @@ def workload(job: Job, network: Network, records: Records, cores: int | None, me
         cores: how many tasks compute at once.
         measured: bytes of tensors that were measured, by name.
     """
-    steps = steps_of(job)
+    steps, batch = steps_of(job), round(job.division.together(job.workers) / job.workers)
     fed = {
-        tensor.name: float(tensor.dtype.size * math.prod(job.batch_size if d is None else d for d in tensor.shape.dims or ()))
+        tensor.name: float(tensor.dtype.size * math.prod(batch if d is None else d for d in tensor.shape.dims or ()))
         for step in steps
         for tensor in step.feeds
     }
@@ -48,7 +48,7 @@ def workload(job: Job, network: Network, records: Records, cores: int | None, me
         _around(records),
         cores,
         job.strategy.commit_every,
-        batch=job.batch_size,
+        batch=batch,
         sizes={**fed, **(measured or {})},
     )
 

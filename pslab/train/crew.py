@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from pslab.data.division import Division
 from pslab.data.partitions import DataSource
 from pslab.errors import PslabError, UnavailableError
 from pslab.trace.recorder import Records
@@ -45,12 +46,12 @@ class Crew:
         cluster: the tasks.
         dataset: what to train on.
         model: what to train; it is tried out at once.
-        batch_size: examples per worker and step.
-        data_seed: seed of the order of the examples.
+        division: how the data are divided among the workers.
         reading: how examples come in.
 
     Attributes:
         features: what a batch looks like.
+        division: how the data are divided among the workers.
         metric_names: names of the model's metrics.
         strategies: the strategy of each epoch.
         active: whether an epoch is on.
@@ -61,13 +62,12 @@ class Crew:
         UsageError: the model cannot be built or trained.
     """
 
-    def __init__(self, cluster: Tasks, dataset: DataSource, model: Model, batch_size: int, data_seed: int, reading: Reading) -> None:
+    def __init__(self, cluster: Tasks, dataset: DataSource, model: Model, division: Division, reading: Reading) -> None:
         self._cluster = cluster
         self._id = secrets.token_hex(4)
         self._dataset = dataset
         self._model = model
-        self._batch_size = batch_size
-        self._data_seed = data_seed
+        self.division = division
         self._reading = reading
         self.features = Features.of(*dataset.sample)
         self.metric_names = tuple(try_out(model, self.features).metrics)
@@ -101,8 +101,7 @@ class Crew:
             strategy,
             self._id,
             len(self.strategies) - 1,
-            self._batch_size,
-            self._data_seed,
+            self.division,
             self.progress.global_step,
             self._reading,
             self._gated,
@@ -116,6 +115,7 @@ class Crew:
             GraphError: its graph cannot be built or placed.
         """
         strategy.check(workers)
+        self.division.check(workers, self._dataset.examples)
         if strategy.resident:  # depends on the model, too
             mode_plan(replace(self.job(strategy), workers=workers))
 

@@ -53,7 +53,7 @@ class LogKeeper:
         if self._beginning is None:
             return None
         now = [] if self._job is None else [self._epoch(self._job)]
-        return ApplyLog(job.ps, job.workers, job.batch_size, job.data_seed, self._beginning, [*self._epochs, *now])
+        return ApplyLog(job.ps, job.workers, job.division, self._beginning, [*self._epochs, *now])
 
     def _epoch(self, job: Job) -> EpochLog:
         orders = [self._cluster.call(f"ps:{i}", "ledger", epoch_id=job.epoch_id) for i in range(job.ps)]

@@ -86,7 +86,7 @@ def pipeline(job: Job) -> PipelineGraph:
         UsageError: the model has no stages, or more than there are workers; a batch has fewer examples than there are microbatches, or is not fed.
     """
     assert isinstance(job.strategy.update, Pipeline)
-    count, total = job.strategy.update.microbatches, job.batch_size * job.workers
+    count, total = job.strategy.update.microbatches, job.division.together(job.workers)
     if job.reading is not Reading.FEEDING:
         raise UsageError(f"a pipeline is fed its examples, but they are to be {job.reading}", "choose the data with reading='feeding'")
     if count > total:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from pslab.data.division import Division
 from pslab.data.partitions import DataSource
 from pslab.graph.graph import Graph
 from pslab.graph.operation import Operation
@@ -24,7 +25,7 @@ from pslab.train.strategy import Replication, Strategy
 
 def sketch(model: Model, dataset: DataSource, strategy: Strategy, ps: int, workers: int) -> Job:
     """A job that is not to be run."""
-    return Job(model, Features.of(*dataset.sample), ps, workers, strategy, "sketch", 0, 64, 0, 0)
+    return Job(model, Features.of(*dataset.sample), ps, workers, strategy, "sketch", 0, Division(), 0)
 
 
 class PlannedStep(NamedTuple):

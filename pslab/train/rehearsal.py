@@ -41,7 +41,7 @@ def replay(cluster: Tasks, log: ApplyLog, dataset: DataSource, model: Model, unt
     last = log.last_step if until is None else until
     if not int(log.beginning["global_step"]) <= last <= log.last_step:
         raise UsageError(f"the log is of global steps {int(log.beginning['global_step'])} to {log.last_step}, found until={until}")
-    crew = Crew(cluster, dataset, model, log.batch_size, log.data_seed, Reading.FEEDING)
+    crew = Crew(cluster, dataset, model, log.division, Reading.FEEDING)
     for epoch in log.epochs:
         _check(crew, epoch)
     crew.begin_anew()

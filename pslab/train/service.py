@@ -238,7 +238,7 @@ class TaskService(OrderService):
     def _batches(self, job: Job, worker: int) -> Batches:
         if self._data is None:
             raise FailedPreconditionError(f"{self._name} has no data to train on")
-        batches = self._data.batches(job.batch_size, job.data_seed, worker, job.workers)
+        batches = self._data.batches(job.division, worker, job.workers)
         batches.seek(job.first_step)
         return batches
 

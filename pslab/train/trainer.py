@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from pslab.data.division import Division
 from pslab.data.partitions import DataSource
 from pslab.errors import FailedPreconditionError, UnavailableError, UsageError
 from pslab.trace.recorder import Records
 from pslab.train.apply_log import ApplyLog
-from pslab.train.batch_size import check_batch_size
 from pslab.train.by_message import ByMessage
 from pslab.train.camera import Timeline
 from pslab.train.crew import Crew
@@ -41,9 +41,11 @@ class Trainer(ByMessage):
         dataset: what to train on.
         model: what to train.
         strategy: the mode to begin with.
-        batch_size: examples per worker and step.
+        batch_size: examples per step of a worker: one number for all, or one per worker.
         data_seed: seed of the order of the examples.
         reading: how examples come in.
+        shares: which part of the examples each worker has as its own; None deals out one stream.
+        passes: how often a worker goes through what it gets; None is for ever.
 
     Raises:
         UsageError: the model cannot be built or trained, or a number does not fit.
@@ -55,15 +57,17 @@ class Trainer(ByMessage):
         dataset: DataSource,
         model: Model,
         strategy: Strategy | None = None,
-        batch_size: int = 64,
+        batch_size: int | Sequence[int] = 64,
         data_seed: int = 0,
         reading: Reading = Reading.FEEDING,
+        *,
+        shares: Sequence[float] | None = None,
+        passes: int | None = None,
     ) -> None:
-        crew = Crew(cluster, dataset, model, check_batch_size(batch_size, cluster.workers, dataset), data_seed, reading)
+        crew = Crew(cluster, dataset, model, Division(batch_size, shares, passes, data_seed), reading)
         super().__init__(crew, strategy if strategy is not None else Strategy())
         crew.check(self._strategy, cluster.workers)
         self._dataset = dataset
-        self._batch_size = batch_size
         self._view = ReplicaView(self._crew, dataset)
         self._crew.begin_anew()
         self._crew.set_up()
@@ -261,11 +265,10 @@ class Trainer(ByMessage):
             workers: how many workers there will be.
 
         Raises:
-            UsageError: the mode, or the batch size, does not fit so many workers; nothing was changed.
+            UsageError: the mode, or how the data are divided, does not fit so many workers; nothing was changed.
             PslabError: what ``scale`` raises; the training goes on as it was.
         """
         self._crew.check(self._strategy, workers)
-        check_batch_size(self._batch_size, workers, self._dataset)
         with self.lent():
             scale()
 

@@ -73,7 +73,7 @@ def test_until_any_step_gives_what_a_shorter_log_ends_with() -> None:
     epoch = log.epochs[0]
     for until in (1, 7, 19):
         cut = np.flatnonzero(epoch.orders[0] >= 0)[until - 1] + 1
-        short = ApplyLog(1, 2, BATCH, 3, log.beginning, [type(epoch)(epoch.strategy, 0, until, [epoch.orders[0][:cut]])])
+        short = ApplyLog(1, 2, log.division, log.beginning, [type(epoch)(epoch.strategy, 0, until, [epoch.orders[0][:cut]])])
         same(again(log, until=until), again(short))
 
 

@@ -324,7 +324,10 @@ def test_a_model_that_cannot_be_trained_is_refused_at_once(start, build, error, 
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda tasks: Trainer(tasks, data(), Model(MLP(2)), batch_size=0), "batch_size must be at least 1, found 0"),
+        (
+            lambda tasks: Trainer(tasks, data(), Model(MLP(2)), batch_size=0),
+            "batch_size must be a whole number from 1 on, or one per worker; found 0",
+        ),
         (lambda tasks: Trainer(tasks, data(), Model(MLP(2)), batch_size=150), "need more than the 200 examples"),
         (lambda tasks: Trainer(tasks, data(), Model(MLP(2)), Strategy(update=Sync(backup=2))), "leaves no gradient to wait for"),
     ],
