@@ -98,8 +98,10 @@ _MODULES = {
     "pslab.lab.magics": "load_ipython_extension unload_ipython_extension",
     "pslab.sync.conditional_accumulator": "ConditionalAccumulator",
     "tensorboardX.proto.summary_pb2": "Summary",
+    "pslab.train.collective": "Pipeline RingAllReduce",
     "pslab.train.commits": "Differences Elastic Gradients",
     "pslab.train.compression": "Float16 Int8 OneBit RandomK TopK",
+    "pslab.train.delays": "Constant Exponential Pareto",
     "pslab.train.strategy": "Replication Strategy",
     "pslab.train.updates": "SSP Async KAsync Sync",
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, Self
 
 import cloudpickle
@@ -12,7 +13,7 @@ from pslab.cluster.host_process import HostProcess
 from pslab.cluster.memory import available, choose_processes, overhead, parse_bytes
 from pslab.cluster.options import CLIENT, HostOptions, task_names
 from pslab.cluster.status import ClusterStatus
-from pslab.errors import FailedPreconditionError, UsageError
+from pslab.errors import FailedPreconditionError, UnavailableError, UsageError
 
 
 class Cluster:
@@ -140,6 +141,12 @@ class Cluster:
         host, packed = self._running(), cloudpickle.dumps(arguments)
         asked = {task: host.ask("call", task, method, packed) for task in (self.tasks if tasks is None else tasks)}
         return {task: _outcome(answer.result()) for task, answer in asked.items()}
+
+    def call_always(self, method: str, /, **arguments: Any) -> None:
+        """Call a method of all tasks, and of each that is started from now on, or started anew. What is called for later under the same name counts."""
+        self._running().ask("stand", method, cloudpickle.dumps(arguments)).result()
+        with suppress(UnavailableError):  # a task that was lost is called when it is back
+            self.call_all(method, **arguments)
 
     def wait_for(self, task: str, timeout: float = 30.0) -> None:
         """Wait until a task answers, such as one that was killed and comes back.

@@ -126,6 +126,10 @@ class Hosting:
             raise UnavailableError(f"{task} was retired")
         return answer
 
+    async def stand(self, method: str, arguments: bytes) -> None:
+        """Have every task that comes from now on called for a method."""
+        self._registry.standing[method] = arguments
+
     def _entry(self, task: str) -> Entry:
         self._check(task)
         entry = self._registry.entries.get(task)

@@ -73,11 +73,12 @@ class TaskHost(WorkerPlugin):
         return service(self._task, host=host, secret=self._secret, resolve=self.resolve, ssl_contexts=self._encryption.contexts)
 
     async def _announce(self, worker: str, host: str) -> Comm:
-        """Say where the task is, on a connection that stands as long as the task does."""
+        """Say where the task is, on a connection that stands as long as the task does; do what every task is to do."""
         line = await connect(self._registry_address, **self._encryption.connecting)
         message = {"op": "announce", "task": self._task, "address": self._service.address, "worker": worker, "pid": os.getpid(), "host": host}
         await line.write(message)
-        await line.read()
+        for method, arguments in (await line.read()).items():
+            await self.call(method, arguments)
         return line
 
     async def teardown(self, worker: Server) -> None:

@@ -46,16 +46,18 @@ class Registry(Server):
         self.entries: dict[str, Entry] = {}
         self.guests: dict[str, str] = {}
         """For tasks on workers that are not ours: the name of the worker."""
+        self.standing: dict[str, bytes] = {}
+        """What every task is to be called for when it comes: packed arguments by method."""
         self._announced: Counter[str] = Counter()
         self._changed = asyncio.Condition()
 
     async def announce(self, comm: Comm, task: str, address: str, worker: str, pid: int, host: str) -> Status:
-        """Note where a task is, until the connection ends."""
+        """Note where a task is, until the connection ends; it is answered with what stands for every task."""
         entry = Entry(address, worker, pid, host, restarts=self._announced[task])
         self._announced[task] += 1
         await self._note(task, entry)
         with suppress(CommClosedError):  # which is how it ends
-            await comm.write("noted")
+            await comm.write(self.standing)
             await comm.read()
         if self.entries.get(task) is entry:
             await self._note(task, replace(entry, lost=True))

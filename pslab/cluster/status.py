@@ -17,6 +17,7 @@ class TaskStatus:
         address: where its server listens for other tasks.
         memory: resident bytes of its process, which it may share with others; 0 if it is lost.
         restarts: how often it was started anew.
+        delay: by how much it is slower in each step of training; an empty string where it is not.
     """
 
     name: str
@@ -26,6 +27,7 @@ class TaskStatus:
     address: str
     memory: int
     restarts: int
+    delay: str = ""
 
 
 @dataclass(frozen=True)

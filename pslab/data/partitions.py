@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from pslab.data.batches import Batches
+from pslab.data.division import Division
 from pslab.data.examples import examples_of
 from pslab.data.parts import Part
 from pslab.errors import DataLossError, PslabError, UsageError
@@ -21,7 +22,7 @@ TEST_EVERY = 5
 class Share(Protocol):
     """What a task takes its batches from."""
 
-    def batches(self, batch_size: int, seed: int, worker: int, workers: int) -> Batches:
+    def batches(self, division: Division, worker: int, workers: int) -> Batches:
         """The batches of one worker."""
 
 
@@ -82,7 +83,7 @@ class Partitions:
     x_shape: tuple[int, ...]
     _loaded: dict[tuple[int, int], tuple[Array, Array]] = field(default_factory=dict, init=False, repr=False)
 
-    def batches(self, batch_size: int, seed: int, worker: int, workers: int) -> Batches:
+    def batches(self, division: Division, worker: int, workers: int) -> Batches:
         """The batches of one worker, whose parts are loaded if they were not before.
 
         Raises:
@@ -93,7 +94,7 @@ class Partitions:
         key = worker, workers
         if key not in self._loaded:
             self._loaded[key] = self.load(worker, workers)
-        return Batches(*self._loaded[key], batch_size, seed + worker)
+        return Batches(*self._loaded[key], division.sizes(workers)[worker], division.seed + worker, passes=division.passes)
 
     def load(self, worker: int, workers: int) -> tuple[Array, Array]:
         """Examples and targets of one worker."""

@@ -172,7 +172,7 @@ class _Compiler:
             poll = f"lambda: {poll}({', '.join(arguments)})"
         results = [self._define(node.output(i), _device_of(node)) for i in range(len(node.outputs))]
         target = f"{self._tuple(results) if len(results) > 1 else results[0]} = " if results else ""
-        self._line(f"{target}yield Wait({poll}, {node.name!r})", node)
+        self._line(f"{target}yield Wait({poll}, {node.name!r}{', busy=True' if node.definition.busy else ''})", node)
 
     def _forget(self, tensors: Iterable[str], position: int) -> None:
         """Drop names that are not used at or after ``position``, so that their memory is free for what comes next."""

@@ -29,10 +29,17 @@ class Send:
 
 @dataclass(slots=True)
 class Wait:
-    """Wait until ``poll()``, called under the task's monitor, no longer returns `NOT_YET`; the result is what it returned."""
+    """Wait until ``poll()``, called under the task's monitor, no longer returns a `NotYet`; the result is what it returned.
+
+    Attributes:
+        poll: asks.
+        what: name of the op that waits.
+        busy: whether the time counts as computing.
+    """
 
     poll: Callable[[], Any]
     what: str
+    busy: bool = False
 
 
 Effect = Recv | Send | Wait

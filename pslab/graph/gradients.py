@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from pslab.errors import GraphError
@@ -30,7 +31,7 @@ def gradients(
         xs: tensors or variables. A variable's gradient is the sum over all its reads.
         grad_ys: gradients that flow into ``ys``; ones by default, and where one is None.
         name: name scope of the ops built.
-        colocate_gradients_with_ops: changes nothing: a gradient op is placed by the device blocks in force.
+        colocate_gradients_with_ops: puts the gradient ops of each op on its device, whatever the device blocks in force say.
         gate_gradients: changes nothing.
         aggregation_method: changes nothing: sums are made in the order of use.
         stop_gradients: tensors to be taken as constants: nothing flows through them.
@@ -51,13 +52,23 @@ def gradients(
         return [None] * len(sources)
     stops = {t for x in _as_list(stop_gradients or []) for t in _reads(x)}
     graph = targets[0].graph
+    beside: Beside = graph.colocate_with if colocate_gradients_with_ops else _anywhere
     with graph.as_default(), graph.name_scope(name):
         flowing: dict[Tensor, list[Tensor]] = {}
         for y, g in zip(targets, given, strict=True):
             if y.dtype.is_floating:
-                flowing.setdefault(y, []).append(ones_like(y, name="grad_ys") if g is None else _seed(y, g))
-        _backpropagate(_between(targets, {t for reads in sources for t in reads}, stops), flowing, stops)
-        return [_total([g for t in reads for g in flowing.get(t, ())]) for reads in sources]
+                with beside(y):
+                    flowing.setdefault(y, []).append(ones_like(y, name="grad_ys") if g is None else _seed(y, g))
+        _backpropagate(_between(targets, {t for reads in sources for t in reads}, stops), flowing, stops, beside)
+        return [_total([g for t in reads for g in flowing.get(t, ())], beside) for reads in sources]
+
+
+Beside = Callable[[Operation | Tensor], AbstractContextManager[None]]
+"""From an op to a block in which its gradient ops are built."""
+
+
+def _anywhere(op: Operation | Tensor) -> AbstractContextManager[None]:
+    return nullcontext()
 
 
 def _seed(y: Tensor, gradient: Any) -> Tensor:
@@ -66,10 +77,10 @@ def _seed(y: Tensor, gradient: Any) -> Tensor:
     return tensor
 
 
-def _backpropagate(on_the_way: Sequence[Operation], flowing: dict[Tensor, list[Tensor]], stops: set[Tensor]) -> None:
+def _backpropagate(on_the_way: Sequence[Operation], flowing: dict[Tensor, list[Tensor]], stops: set[Tensor], beside: Beside) -> None:
     """Let gradients flow from the outputs of each op to its inputs; ``flowing`` gathers the parts that arrive at each tensor."""
     for op in reversed(on_the_way):
-        incoming = [None if t in stops else _settle(flowing, t) for t in op.outputs]
+        incoming = [None if t in stops else _settle(flowing, t, beside) for t in op.outputs]
         if all(g is None for g in incoming):
             continue
         rule = op.definition.gradient
@@ -77,7 +88,7 @@ def _backpropagate(on_the_way: Sequence[Operation], flowing: dict[Tensor, list[T
             raise GraphError(
                 f"op {op.name!r} ({op.type}) has no gradient", f"use pslab.stop_gradient before it if none should flow; it was built at {op.origin}"
             )
-        with op.graph.name_scope(f"{op.name.rsplit('/', 1)[-1]}_grad"):
+        with beside(op), op.graph.name_scope(f"{op.name.rsplit('/', 1)[-1]}_grad"):
             outgoing = rule(op, *incoming)
         for tensor, gradient in zip(op.inputs, outgoing, strict=True):
             if gradient is not None and tensor.dtype.is_floating:
@@ -93,18 +104,19 @@ def _require_fit(gradient: Tensor, tensor: Tensor, whose: str) -> None:
     gradient.set_shape(tensor.shape)
 
 
-def _settle(flowing: dict[Tensor, list[Tensor]], tensor: Tensor) -> Tensor | None:
+def _settle(flowing: dict[Tensor, list[Tensor]], tensor: Tensor, beside: Beside) -> Tensor | None:
     """The gradient of one output: the sum of what flowed in, or None if nothing did."""
-    total = _total(flowing.get(tensor, []))
+    total = _total(flowing.get(tensor, []), beside)
     if total is not None:
         flowing[tensor] = [total]
     return total
 
 
-def _total(parts: Sequence[Tensor]) -> Tensor | None:
-    if not parts:
-        return None
-    return parts[0] if len(parts) == 1 else apply_one("AddN", parts)
+def _total(parts: Sequence[Tensor], beside: Beside) -> Tensor | None:
+    if len(parts) < 2:
+        return parts[0] if parts else None
+    with beside(parts[0]):
+        return apply_one("AddN", parts)
 
 
 def _between(targets: list[Tensor], sources: set[Tensor], stops: set[Tensor]) -> list[Operation]:

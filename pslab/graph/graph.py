@@ -305,7 +305,7 @@ class Graph:
                 break
             if callable(block):
                 chosen = block(op)
-                op.device = str(chosen) if chosen else op.device
+                op.device = op.device if chosen is None else str(chosen)
             else:
                 op.device = block.merge_under(DeviceSpec.from_string(op.device)).to_string()
         return op.device

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -18,8 +19,22 @@ if TYPE_CHECKING:
     Infer = Callable[[Operation], Sequence[tuple[DType, TensorShape]]]
     Gradient = Callable[..., Sequence[Tensor | None]]
 
-NOT_YET = object()
-"""What a blocking op's kernel returns while its rule does not let it finish."""
+
+class NotYet:
+    """What a blocking op's kernel returns while its rule does not let it finish.
+
+    Attributes:
+        seconds: after which it may finish though nobody has changed anything.
+    """
+
+    __slots__ = ("seconds",)
+
+    def __init__(self, seconds: float = math.inf) -> None:
+        self.seconds = seconds
+
+
+NOT_YET = NotYet()
+"""Of a rule without a clock."""
 
 
 def not_differentiable(op: Operation, *gradients: Tensor | None) -> Sequence[None]:
@@ -47,7 +62,8 @@ class OpDef:
         stateful: reads or writes the task's state; runs under its monitor and is never merged with another op.
         locked: False of a stateful op that runs outside the monitor, on purpose.
         signals: a stateful op after which a waiting op may be able to finish.
-        blocking: a stateful op whose kernel may return `NOT_YET`.
+        blocking: a stateful op whose kernel may return a `NotYet`.
+        busy: of a blocking op, whether its waiting counts as computing: not others keep the task waiting, it is slow itself.
         host_only: runs on the CPU even where the task has a GPU.
         portable: means the same in every process. An op that calls code of the program that built it does not: it is in no graph that is written to a
             file or read from one.
@@ -66,6 +82,7 @@ class OpDef:
     locked: bool = True
     signals: bool = False
     blocking: bool = False
+    busy: bool = False
     host_only: bool = False
     portable: bool = True
     scratch: Callable[[Operation], int] = lambda op: 0
@@ -87,12 +104,18 @@ MODULES = (
     "pslab.sessions.roster",
     "pslab.summary.ops",
     "pslab.sync.claim_ops",
+    "pslab.sync.gate_ops",
     "pslab.sync.ledger_ops",
+    "pslab.sync.mailbox_ops",
     "pslab.sync.ops",
     "pslab.sync.pacing_ops",
+    "pslab.sync.tick",
+    "pslab.sync.weighing_ops",
     "pslab.train.arrival_ops",
     "pslab.train.divergence",
+    "pslab.train.pipeline",
     "pslab.train.staleness",
+    "pslab.train.straggler",
 )
 """Where op types are registered. Modules above this one are known by name only, and imported when a type is asked for that is not registered yet:
 a task runs what other programs built."""

@@ -61,11 +61,11 @@ def candidates(words: list[str], names: Mapping[str, Any]) -> list[str]:
 
 def _values(verbs: list[str], names: Mapping[str, Any]) -> Iterable[str]:
     match verbs:
-        case ["cluster", "kill"]:
+        case ["cluster", "kill" | "slow" as action]:
             lab = names.get("lab")
             if not isinstance(lab, Lab):
                 return ()
-            return [*(f"ps:{i}" for i in range(lab.cluster.ps)), *(f"worker:{i}" for i in range(lab.cluster.workers))]
+            return [*(f"ps:{i}" for i in range(lab.cluster.ps if action == "kill" else 0)), *(f"worker:{i}" for i in range(lab.cluster.workers))]
         case ["on"]:
             lab = names.get("lab")
             workers = lab.cluster.workers if isinstance(lab, Lab) else 0

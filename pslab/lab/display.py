@@ -5,11 +5,20 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pslab.train.distances import ALL
+
 if TYPE_CHECKING:
+    import pandas
+    from matplotlib.figure import Figure
+
     from pslab.cluster import ClusterStatus
+    from pslab.lab.costs import Cost
     from pslab.lab.status import LabStatus, LoopState
+    from pslab.train.merge_gap import MergeGap
+    from pslab.train.stepping import Passage
 
 _CELL = "text-align:left;padding:2px 14px 2px 0;font-family:var(--jp-code-font-family,monospace);font-size:13px"
 
@@ -52,10 +61,13 @@ class Shown:
 
 def show_cluster(status: ClusterStatus, note: str = "") -> Shown:
     """The tasks of a cluster, and a note; its own by default."""
-    rows = [(t.name, t.state, t.pid, t.host, f"{t.memory / 1e6:.0f} MB", t.restarts or "") for t in status.tasks]
+    rows = [(t.name, t.state, t.pid, t.host, f"{t.memory / 1e6:.0f} MB", t.restarts or "", t.delay) for t in status.tasks]
     kind = "processes" if status.processes else "threads of one process"
     return Shown(
-        f"cluster of {len(status.tasks) - 1} tasks, {kind}", ("task", "state", "pid", "host", "memory", "restarts"), rows, note or status.note
+        f"cluster of {len(status.tasks) - 1} tasks, {kind}",
+        ("task", "state", "pid", "host", "memory", "restarts", "slower by"),
+        rows,
+        note or status.note,
     )
 
 
@@ -71,7 +83,8 @@ def show_status(status: LabStatus) -> Shown:
         f"step {status.global_step} of {status.target_step}{speed}{dropped}" + (f" — {said}" if said else "")
     )
     rows = [(loop.name, _what_it_does(loop, status), loop.step) for loop in status.workers]
-    return Shown(heading, ("loop", "state", "steps in this mode"), rows, status.message)
+    slow = "; ".join(f"{task} is slow: {delay} more in each step" for task, delay in status.slow.items())
+    return Shown(heading, ("loop", "state", "steps in this mode"), rows, "; ".join(said for said in (status.message, slow) if said))
 
 
 def _what_it_does(loop: LoopState, status: LabStatus) -> str:
@@ -82,6 +95,43 @@ def _what_it_does(loop: LoopState, status: LabStatus) -> str:
 def show_figures(heading: str, figures: Mapping[str, float]) -> Shown:
     """Numbers by name."""
     return Shown(heading, (), [(name, f"{value:.4f}") for name, value in figures.items()])
+
+
+def show_table(heading: str, table: pandas.DataFrame) -> Shown:
+    """A table, its fractions in few digits."""
+    rows = [[f"{cell:.4g}" if isinstance(cell, float) else cell for cell in row] for row in table.itertuples(index=False)]
+    return Shown(heading, tuple(str(c).replace("_", " ") for c in table.columns), rows)
+
+
+def show_cost(cost: Cost) -> Shown:
+    """A step, predicted and measured."""
+    rows = [(name, *(f"{seconds * 1e3:.2f} ms" for seconds in row)) for name, row in zip(cost.table.index, cost.table.to_numpy(), strict=True)]
+    ratio = cost.predicted.step / cost.measured["wall"]
+    heading = f"a worker's step, predicted and measured ({cost.steps} steps): {ratio:.2f} of the measured; links: {cost.network}"
+    return Shown(heading, ("", *cost.table.columns), rows, cost.why)
+
+
+def show_divergence(table: pandas.DataFrame) -> Shown:
+    """The distances over all parameters, a row per pair."""
+    overall = table[table["parameter"] == ALL]
+    figures = zip(overall["first"], overall["second"], overall["distance"], overall["cosine"], strict=True)
+    rows = [(f"{a} – {b}", f"{distance:.3g}", "" if math.isnan(cosine) else f"{cosine:+.3f}") for a, b, distance, cosine in figures]
+    return Shown("the replicas at their last commits, all parameters", ("pair", "‖Δθ‖ / ‖θ ps‖", "cosine of displacements"), rows)
+
+
+def show_merge_gap(merged: MergeGap) -> Shown:
+    """The losses of the replicas, that of their average, and the gap."""
+    rows = [(worker, f"{loss:.4f}") for worker, loss in merged.losses.items()]
+    rows += [("average of the parameters", f"{merged.average:.4f}"), ("gap", f"{merged.gap:+.4f}")]
+    return Shown(f"loss on the test set, at the commits of step {merged.global_step}", (), rows)
+
+
+def show_passages(passages: Sequence[Passage]) -> Shown:
+    """What happened to messages that were let in, and what waits now."""
+    rows = [(p.message, "" if p.read is None else p.read, "" if p.staleness is None else p.staleness, p.updates, p.global_step) for p in passages]
+    waiting = [*map(str, passages[-1].waiting), *(f"worker:{worker} for slower ones" for worker in passages[-1].held)]
+    columns = ("message", "computed at version", "stale", "version now", "global step")
+    return Shown("let in, one after the other", columns, rows, f"waiting now: {', '.join(waiting) or 'nothing'}")
 
 
 def show_predictions(outputs: Mapping[str, Any]) -> Shown:
@@ -95,3 +145,10 @@ def show_predictions(outputs: Mapping[str, Any]) -> Shown:
 def _short(value: Any) -> str:
     text = str(value)
     return text if len(text) <= 40 else text[:39] + "…"
+
+
+def kept(figure: Figure, path: str | Path | None) -> Figure:
+    """The figure, written to ``path`` if there is one."""
+    if path is not None:
+        figure.savefig(Path(path).expanduser())
+    return figure

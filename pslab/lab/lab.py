@@ -3,50 +3,39 @@
 from __future__ import annotations
 
 import asyncio
-import dataclasses
-import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, overload
 
 from pslab.data.datasets import load
+from pslab.data.division import Division
 from pslab.data.partitions import DataSource
-from pslab.errors import FailedPreconditionError, UsageError
-from pslab.lab.lab_cluster import LabCluster
-from pslab.lab.memory import MOST, MemoryEstimate, Room, check_training, chunk_that_fits, estimate, held
+from pslab.errors import UsageError
+from pslab.lab.lab_costs import LabCosts
+from pslab.lab.lab_log import LabLog
+from pslab.lab.lab_replicas import LabReplicas
+from pslab.lab.looking import Looking
+from pslab.lab.memory import check_training
 from pslab.lab.plan import Grid, plan
 from pslab.lab.recipe import Recipe
 from pslab.lab.setup import Setup
 from pslab.lab.status import LabStatus
-from pslab.lab.tables import metrics_table
 from pslab.lab.until import Until
-from pslab.train.batch_size import check_batch_size
-from pslab.train.job import Job
 from pslab.train.model import Build, Model
-from pslab.train.model_session import CHUNK
-from pslab.train.plans import evaluation_step, mode_plan, prediction_step, sketch
+from pslab.train.placement import Placement
 from pslab.train.reading import Reading
+from pslab.train.stepping import Message, Passages
 from pslab.train.strategy import Strategy
 from pslab.train.trainer import Trainer
-from pslab.train.trainer_status import TrainerStatus
+from pslab.train.updates import choice
 
 if TYPE_CHECKING:
-    import pandas
-    from matplotlib.figure import Figure
-
-    from pslab.graph.plan import StepPlan
-    from pslab.lab.panel.panel import Panel, Station
+    from pslab.lab.panel.panel import Panel
     from pslab.lab.sweep import Sweep
-    from pslab.trace.recorder import Records
 
 
-RECENT = 100
-"""Steps that a status is a mean over."""
-
-
-class Lab:
+class Lab(Looking, LabCosts, LabLog, LabReplicas):
     """A cluster, a data set, a model and a mode: everything that is trained and looked at.
 
     What is not said is chosen: the digits, an MLP, between-graph async. Anything may be said again at any time; what does not fit is refused, and
@@ -55,19 +44,6 @@ class Lab:
     Attributes:
         cluster: the cluster, to be started, scaled, hurt and stopped.
     """
-
-    def __init__(self) -> None:
-        self.cluster: LabCluster = LabCluster(self._leave, self._resized)
-        self._dataset: DataSource | None = None
-        self._batch_size = 64
-        self._data_seed = 0
-        self._reading = Reading.FEEDING
-        self._recipe = Recipe()
-        self._model: Model | None = None
-        self._strategy = Strategy()
-        self._trainer: Trainer | None = None
-        self._station: Station | None = None
-        self._lock = threading.RLock()
 
     def on(self, where: str, source: str, *, anew: bool = False) -> None:
         """Run Python on tasks of the cluster, each in its own process, and print what it prints there.
@@ -99,7 +75,9 @@ class Lab:
         *,
         label: Any = None,
         classes: int | None = None,
-        batch_size: int = 64,
+        batch_size: int | Sequence[int] = 64,
+        shares: Sequence[float] | None = None,
+        passes: int | None = None,
         seed: int = 0,
         reading: Reading | str = Reading.FEEDING,
     ) -> DataSource:
@@ -111,25 +89,27 @@ class Lab:
             targets: ``y``, where ``source`` is ``x`` alone.
             label: of tables and files, the column of the targets.
             classes: of data in parts, how many classes there are; as many as the first part has if None.
-            batch_size: examples per worker and step.
+            batch_size: examples per step of a worker: one number for all, or one per worker (``[64, 32]``).
+            shares: which part of the training examples each worker has as its own (``[0.7, 0.3]``); without, all are dealt the examples of one stream.
+            passes: how often a worker goes through what it gets, before it is out of data and leaves; None is for ever.
             seed: seed of the order of the examples.
             reading: how examples come to the workers: ``"feeding"`` (from who drives the step), ``"files"`` (ops read a file of each worker's) or
                 ``"preloaded"`` (they lie in variables on each worker, and a step is told which rows to take).
 
         Raises:
-            UsageError: it is no data, or there is no such way of reading.
+            UsageError: it is no data, it cannot be divided so, or there is no such way of reading.
         """
         if reading not in list(Reading):
             raise UsageError(f"there is no reading {reading!r}", f"one of: {', '.join(Reading)}")
         way = Reading(reading)
         dataset = load(source, targets, label=label, classes=classes)
-        if batch_size < 1 or (dataset.examples is not None and batch_size > dataset.examples):
-            raise UsageError(f"batch_size must be from 1 to {dataset.examples or '…'}, the number of examples to train on; found {batch_size}")
+        division = Division(batch_size, shares, passes, seed)
+        division.check(self.cluster.workers or division.numbers, dataset.examples)
         with self._lock:
             if self._model is not None:
                 self._recipe.model(dataset)
             self._leave()
-            self._dataset, self._batch_size, self._data_seed, self._reading = dataset, batch_size, seed, way
+            self._dataset, self._division, self._reading = dataset, division, way
             self._model = None
         return dataset
 
@@ -138,6 +118,9 @@ class Lab:
         source: str | Build = "mlp",
         *,
         hidden: Sequence[int] = (128,),
+        stages: int = 1,
+        partitions: int = 1,
+        placement: Placement | str = Placement.IN_TURN,
         optimizer: str | Callable[[], Any] = "sgd",
         learning_rate: float = 0.1,
         seed: int = 0,
@@ -147,6 +130,9 @@ class Lab:
         Args:
             source: ``"mlp"``, ``"logistic"``, or a function ``(x, y) -> (loss, {"accuracy": tensor, …})``.
             hidden: widths of the MLP's hidden layers.
+            stages: over how many workers a pipeline spreads the MLP's layers.
+            partitions: how many variables the weights of each of its layers are, so that several ps can share them.
+            placement: how variables are spread over the ps: ``"in-turn"``, or ``"by-bytes"``, each to the one with the fewest.
             optimizer: ``"sgd"``, ``"momentum"``, ``"adagrad"``, ``"rmsprop"``, ``"adam"``, or a function that makes an optimizer.
             learning_rate: for an optimizer given by name.
             seed: seed of the initial parameters.
@@ -154,7 +140,7 @@ class Lab:
         Raises:
             UsageError: the model cannot be built or trained on the data; the one before stays.
         """
-        recipe = Recipe(source, tuple(hidden), optimizer, learning_rate, seed)
+        recipe = Recipe(source, tuple(hidden), stages, partitions, choice(Placement, placement, "placement"), optimizer, learning_rate, seed)
         with self._lock:
             model = recipe.model(self._the_dataset())
             self._leave()
@@ -166,16 +152,14 @@ class Lab:
 
         Args:
             strategy: all of it; or
-            fields: those of `Strategy` to be changed: ``replication``, ``update``, ``commit_every``, ``commit``, ``compression``
+            fields: those of `Strategy` to be changed: ``replication``, ``update``, ``commit_every``, ``commit``, ``compression``. An update rule that
+                can be had in one replication only brings that along.
 
         Raises:
             UsageError: there is no such mode, or it does not fit the cluster; the one before stays.
         """
-        known = [f.name for f in dataclasses.fields(Strategy)]
-        if unknown := [name for name in fields if name not in known]:
-            raise UsageError(f"a mode has no {unknown[0]!r}", f"it has {', '.join(known)}")
         with self._lock:
-            wanted = dataclasses.replace(strategy or self._strategy, **fields)
+            wanted = (strategy or self._strategy).changed(**fields)
             if self.cluster.running:
                 wanted.check(self.cluster.workers)
             if self._trainer is not None:
@@ -183,7 +167,7 @@ class Lab:
             self._strategy = wanted
         return wanted
 
-    def adjust(self, *, learning_rate: float | None = None, batch_size: int | None = None) -> None:
+    def adjust(self, *, learning_rate: float | None = None, batch_size: int | Sequence[int] | None = None) -> None:
         """Change these numbers, also while it trains, from the next step on. Parameters, optimizer slots and the global step stay.
 
         Raises:
@@ -191,17 +175,18 @@ class Lab:
             ResourceExhaustedError: such a batch would not fit into memory; the message has the largest that would.
         """
         with self._lock:
-            recipe, model = self._recipe, self._model
+            recipe, model, division = self._recipe, self._model, self._division
             if learning_rate is not None:
                 model = (model or recipe.model(self._the_dataset())).with_rate(learning_rate)
-                recipe = dataclasses.replace(recipe, learning_rate=learning_rate)
+                recipe = replace(recipe, learning_rate=learning_rate)
             if batch_size is not None:
-                check_batch_size(batch_size, self.cluster.workers or 1, self._the_dataset())
+                division = replace(division, batch_size=batch_size)
+                division.check(self.cluster.workers or division.numbers, self._the_dataset().examples)
                 if self.cluster.running:
                     check_training(self.memory(batch_size))
             if self._trainer is not None:
                 self._trainer.adjust(learning_rate, batch_size)
-            self._recipe, self._model, self._batch_size = recipe, model, batch_size or self._batch_size
+            self._recipe, self._model, self._division = recipe, model, division
 
     @property
     def strategy(self) -> Strategy:
@@ -214,9 +199,9 @@ class Lab:
         return None if callable(self._recipe.optimizer) else self._recipe.learning_rate
 
     @property
-    def batch_size(self) -> int:
-        """Examples per worker and step."""
-        return self._batch_size
+    def batch_size(self) -> int | Sequence[int]:
+        """Examples per step of a worker: one number for all, or one per worker."""
+        return self._division.batch_size
 
     @property
     def trainer(self) -> Trainer | None:
@@ -245,10 +230,35 @@ class Lab:
         self._training().resume()
         return self.status()
 
-    def step(self, n: int = 1) -> LabStatus:
-        """Make exactly ``n`` updates, and be paused."""
-        self._check_memory().step(n)
-        return self.status()
+    @overload
+    def step(self, n: int = 1) -> LabStatus: ...
+
+    @overload
+    def step(self, *, messages: int, worker: int | None = None) -> Passages: ...
+
+    def step(self, n: int = 1, *, messages: int | None = None, worker: int | None = None) -> LabStatus | Passages:
+        """Make exactly ``n`` updates, and be paused; or let ``messages`` in at the ps, one after the other.
+
+        Args:
+            n: how many updates.
+            messages: how many messages, in place of updates. Of each is told who had read which version, and how stale its contribution was.
+            worker: whose messages; of whoever comes first if None.
+
+        Raises:
+            UsageError: there is no such worker, or the mode has no ps.
+            FailedPreconditionError: the worker waits for slower ones.
+        """
+        trainer = self._check_memory()
+        if messages is None:
+            trainer.step(n)
+            return self.status()
+        if messages < 1:
+            raise UsageError(f"messages must be at least 1, found {messages}")
+        return Passages(trainer.advance(worker) for _ in range(messages))
+
+    def messages(self) -> tuple[Message, ...]:
+        """What waits at the gates of the ps, where the training goes on message by message."""
+        return self._begun().messages()
 
     def stop(self) -> LabStatus:
         """End the training; the parameters stay."""
@@ -291,40 +301,11 @@ class Lab:
 
         with self._lock:
             cluster, dataset = self.cluster.require(), self._the_dataset()
-            now = Setup(self._strategy, self._recipe, self._batch_size, self._reading, cluster.ps, cluster.workers)
+            division = self._division
+            data = (division.batch_size, self._reading, cluster.ps, cluster.workers, division.shares, division.passes)
+            now = Setup(self._strategy, self._recipe, *data)
             planned, setups = plan(over, now, dataset, until, **how)
             return run_sweep(planned, Bench(self.cluster, dataset, setups, self._trainer), path, resume)
-
-    # Looking
-
-    def status(self) -> LabStatus:
-        """How the training fares."""
-        dataset = self._dataset.name if self._dataset is not None else "digits"
-        trainer = self._trainer
-        if trainer is None:
-            idle = TrainerStatus("idle", "", self._strategy, 0, 0, (), 0)
-            return LabStatus.of(idle, None, (), self.cluster.workers, dataset, self._recipe.name)
-        now = trainer.status()
-        recent = metrics_table(trainer.records()[-RECENT:], trainer.strategies)
-        return LabStatus.of(now, recent, trainer.metric_names, self.cluster.workers, dataset, self._recipe.name)
-
-    def metrics(self) -> pandas.DataFrame:
-        """One row per worker step: when, who, in which mode, loss, metrics, staleness, divergence, seconds and bytes."""
-        trainer = self._trainer
-        return metrics_table(trainer.records(), trainer.strategies) if trainer is not None else metrics_table(None, [])
-
-    def records(self) -> Records:
-        """The raw step records, by time: a structured array (`pslab.trace.records.step_dtype`)."""
-        return self._training().records()
-
-    def plot(self, path: str | Path | None = None) -> Figure:
-        """Draw loss, divergence, bytes per step and time per step; write the picture to ``path`` if one is given."""
-        from pslab.lab.figures import training_figure
-
-        figure = training_figure(self.metrics())
-        if path is not None:
-            figure.savefig(Path(path).expanduser())
-        return figure
 
     def panel(self, *, hide: Sequence[str] = (), lock: Sequence[str] = ()) -> Panel:
         """Controls and live plots, for a notebook: shown where it is the value of a cell. All panels of a lab show the same.
@@ -343,46 +324,6 @@ class Lab:
                 self._station = Station(self)
         return self._station.open(hide, lock)
 
-    def evaluate(self) -> dict[str, float]:
-        """Loss and metrics on the test set, with the parameters as they are now; as many examples at a time as fit into memory.
-
-        Raises:
-            ResourceExhaustedError: not even one fits beside the test set.
-        """
-        trainer, dataset = self._begun(), self._the_dataset()
-        data = self._held(dataset.x_test.nbytes + dataset.y_test.nbytes)
-        return trainer.evaluate(chunk_that_fits(evaluation_step(trainer.job()), data, CHUNK, self.cluster.room, "testing"))
-
-    def predict(self, x: Any = None, *, n: int = 10) -> dict[str, np.ndarray[Any, Any]]:
-        """The model's outputs for examples: ``x``, or the first ``n`` of the test set, whose targets come along as ``"target"``."""
-        trainer, dataset = self._begun(), self._the_dataset()
-        examples = dataset.x_test[:n] if x is None else np.asarray(x)
-        chunk = chunk_that_fits(prediction_step(trainer.job()), self._held(examples.nbytes), CHUNK, self.cluster.room, "predicting")
-        outputs = trainer.predict(examples, chunk)
-        return outputs if x is not None else {**outputs, "target": dataset.y_test[:n]}
-
-    def memory(self, batch: int | None = None) -> MemoryEstimate:
-        """What a step of the present mode will take on each task, with batches of this size (of the chosen one by default); print it.
-
-        Raises:
-            UsageError: ``batch`` is less than 1.
-        """
-        room = self.cluster.room if self.cluster.running else Room(None, None)
-        job = self._job_or_sketch().fed
-        examples = self._the_dataset().examples
-        most = MOST if examples is None else examples // job.workers
-        return estimate(job, self._batch_size if batch is None else batch, self._held(), most, room)
-
-    def graph(self) -> StepPlan:
-        """The plan of a step of the present mode: which task runs which ops, and what travels between them."""
-        return mode_plan(self._job_or_sketch())
-
-    def placement(self) -> str:
-        """The device of each op of the present mode, as TensorFlow's ``log_device_placement`` prints it."""
-        plan = self.graph()
-        nodes = [n for part in plan.partitions.values() for stage in part.stages for n in (*stage.nodes, *stage.waits)]
-        return "\n".join(f"{n.name}: ({n.type}): {n.device}" for n in nodes)
-
     # Keeping
 
     def save(self, prefix: str | Path) -> str:
@@ -396,58 +337,8 @@ class Lab:
 
     # Parts
 
-    def _the_dataset(self) -> DataSource:
-        if self._dataset is None:
-            self._dataset = load("digits")
-        return self._dataset
-
-    def _begun(self) -> Trainer:
-        """The trainer, made if there is none yet.
-
-        Raises:
-            FailedPreconditionError: there is no cluster.
-        """
-        with self._lock:
-            cluster = self.cluster.require()
-            if self._trainer is None:
-                dataset = self._the_dataset()
-                if self._model is None:
-                    self._model = self._recipe.model(dataset)
-                self._trainer = Trainer(cluster, dataset, self._model, self._strategy, self._batch_size, self._data_seed, self._reading)
-            return self._trainer
-
     def _check_memory(self) -> Trainer:
         """The trainer, if its batches fit into memory."""
         trainer = self._begun()
         check_training(self.memory())
         return trainer
-
-    def _held(self, tested: int = 0) -> dict[str, int]:
-        return held(self._the_dataset(), self.cluster.workers or 2, tested)
-
-    def _training(self) -> Trainer:
-        self.cluster.require()
-        if self._trainer is None:
-            raise FailedPreconditionError("nothing was trained yet", "lab.train(steps=500), or %pslab train --steps 500")
-        return self._trainer
-
-    def _leave(self) -> None:
-        """Give up the present training."""
-        if self._trainer is not None:
-            self._trainer.close()
-            self._trainer = None
-
-    def _resized(self, scale: Callable[[], None], workers: int) -> None:
-        """Let ``scale`` change the cluster to so many workers; a training moves along."""
-        if self._trainer is None:
-            scale()
-        else:
-            self._trainer.resize(scale, workers)
-
-    def _job_or_sketch(self) -> Job:
-        if self._trainer is not None:
-            return self._trainer.job()
-        dataset = self._the_dataset()
-        model = self._model or self._recipe.model(dataset)
-        ps, workers = (self.cluster.ps, self.cluster.workers) if self.cluster.running else (1, 2)
-        return sketch(model, dataset, self._strategy, ps, workers)

@@ -14,7 +14,18 @@ from IPython.core.magic import Magics, line_cell_magic, magics_class
 
 from pslab.errors import AbortedError, DeadlineExceededError, NotFoundError, UsageError
 from pslab.lab.completion import pslab_matcher
-from pslab.lab.display import Shown, show_cluster, show_figures, show_predictions, show_status
+from pslab.lab.display import (
+    Shown,
+    show_cluster,
+    show_cost,
+    show_divergence,
+    show_figures,
+    show_merge_gap,
+    show_passages,
+    show_predictions,
+    show_status,
+    show_table,
+)
 from pslab.lab.lab import Lab
 from pslab.lab.mode_words import mode_fields
 from pslab.lab.parser import parse
@@ -23,6 +34,7 @@ from pslab.lab.progress import ProgressLine
 from pslab.lab.status import LabStatus
 from pslab.lab.sweep import Sweep
 from pslab.lab.sweep_words import grid_of, until_of
+from pslab.train.delays import DISTRIBUTIONS
 from pslab.train.models import NAMES
 
 NAME = "lab"
@@ -85,6 +97,23 @@ class PslabMagics(Magics):
         self.lab.cluster.kill(options.task)
         return Shown(f"{options.task} was killed; it comes back under its name")
 
+    def _link(self, options: argparse.Namespace) -> Shown:
+        words = {"duplex": options.duplex, "between": _two(options.between)}
+        return Shown(f"links: {self.lab.cluster.link(options.bandwidth, options.latency, options.jitter, **words)}")
+
+    def _unlink(self, options: argparse.Namespace) -> Shown:
+        return Shown(f"links: {self.lab.cluster.unlink(_two(options.between))}")
+
+    def _cluster(self, options: argparse.Namespace) -> Shown:
+        network = self.lab.cluster.network
+        return show_cluster(self.lab.cluster.status(), f"links: {network}" if network.shaped else "")
+
+    def _slow(self, options: argparse.Namespace) -> Shown:
+        if options.shape is not None and options.distribution != "pareto":
+            raise UsageError("--shape is said together with --distribution pareto", "the other distributions have none")
+        make = DISTRIBUTIONS[options.distribution]
+        return show_cluster(self.lab.cluster.slow(options.task, make(options.delay, options.shape or 1.5) if options.delay else None))
+
     def _stop_cluster(self, options: argparse.Namespace) -> Shown:
         with ProgressLine("stopping the cluster …"):
             self.lab.cluster.stop()
@@ -97,7 +126,14 @@ class PslabMagics(Magics):
         elif len(options.source) > 2:
             raise UsageError(f"data takes a name, or two arrays; found {' '.join(options.source)}", "%pslab data x y")
         return self.lab.data(
-            source, label=options.label, classes=options.classes, batch_size=options.batch, seed=options.seed, reading=options.reading
+            source,
+            label=options.label,
+            classes=options.classes,
+            batch_size=options.batch,
+            shares=options.shares,
+            passes=options.passes,
+            seed=options.seed,
+            reading=options.reading,
         )
 
     def _model(self, options: argparse.Namespace) -> Shown:
@@ -108,7 +144,16 @@ class PslabMagics(Magics):
                 raise UsageError(
                     f"{options.source!r} is a {type(source).__name__}, not a function", "a model is a function (x, y) -> (loss, metrics)"
                 )
-        model = self.lab.model(source, hidden=options.hidden, optimizer=options.optimizer, learning_rate=options.lr, seed=options.seed)
+        wanted = {
+            "hidden": options.hidden,
+            "stages": options.stages,
+            "partitions": options.partitions,
+            "placement": options.placement,
+            "optimizer": options.optimizer,
+            "learning_rate": options.lr,
+            "seed": options.seed,
+        }
+        model = self.lab.model(source, **wanted)
         return Shown(f"model {model.name}, {model.optimizer} with learning rate {model.learning_rate:g}")
 
     def _mode(self, options: argparse.Namespace) -> Shown:
@@ -120,6 +165,13 @@ class PslabMagics(Magics):
             status = self._wait()
         return show_status(status)
 
+    def _step(self, options: argparse.Namespace) -> Shown:
+        if options.worker is not None and options.messages is None:
+            raise UsageError("--worker is said together with --messages", f"%pslab step --messages 1 --worker {options.worker}")
+        if options.messages is None:
+            return show_status(self.lab.step(options.n))
+        return show_passages(self.lab.step(messages=options.messages, worker=options.worker))
+
     def _wait(self) -> LabStatus:
         try:
             with ProgressLine("training …") as line:
@@ -130,6 +182,25 @@ class PslabMagics(Magics):
         except KeyboardInterrupt:
             print("stopped waiting; the training goes on in the background (%pslab pause, %pslab stop)")
         return self.lab.status()
+
+    def _traffic(self, options: argparse.Namespace) -> Shown:
+        from IPython.display import display
+
+        from pslab.lab.cost_figures import traffic_figure
+
+        table = self.lab.traffic(options.by)
+        if options.by == "link":
+            display(traffic_figure(table))
+        return show_table(f"traffic since the mode began, by {options.by}", table)
+
+    def _cost(self, options: argparse.Namespace) -> Shown:
+        from IPython.display import display
+
+        from pslab.lab.cost_figures import cost_figure
+
+        cost = self.lab.cost()
+        display(cost_figure(cost))
+        return show_cost(cost)
 
     def _sweep(self, options: argparse.Namespace) -> Sweep:
         from IPython.display import display
@@ -156,6 +227,19 @@ class PslabMagics(Magics):
         self.lab.adjust(learning_rate=options.lr, batch_size=options.batch)
         rate = self.lab.learning_rate
         return Shown(f"{'' if rate is None else f'learning rate {rate:g}, '}batch size {self.lab.batch_size}")
+
+    def _timeline(self, options: argparse.Namespace) -> Any:
+        from IPython.display import display
+
+        display(self.lab.timeline(options.path))
+
+    def _divergence(self, options: argparse.Namespace) -> Shown:
+        from IPython.display import display
+
+        shown = show_divergence(self.lab.divergence())
+        if options.path or len(self.lab.divergence(history=True)):
+            display(self.lab.plot_divergence(options.path))
+        return shown
 
     def _graph(self, options: argparse.Namespace) -> None:
         from IPython.display import display
@@ -194,11 +278,25 @@ class PslabMagics(Magics):
         return self.shell.user_ns[name]
 
 
+def _two(between: list[str]) -> tuple[str, str] | None:
+    """The two tasks that are named; None where none is.
+
+    Raises:
+        UsageError: it is another number.
+    """
+    if len(between) not in (0, 2):
+        raise UsageError(f"a link is between two tasks, found {' '.join(between)}", "%pslab cluster link worker:1 ps:0 --bandwidth 10Mbit")
+    return (between[0], between[1]) if between else None
+
+
 _VERBS: dict[str, Callable[[PslabMagics, argparse.Namespace], Any]] = {
     "cluster start": PslabMagics._start,
-    "cluster status": lambda self, options: show_cluster(self.lab.cluster.status()),
+    "cluster status": PslabMagics._cluster,
+    "cluster link": PslabMagics._link,
+    "cluster unlink": PslabMagics._unlink,
     "cluster scale": PslabMagics._scale,
     "cluster kill": PslabMagics._kill,
+    "cluster slow": PslabMagics._slow,
     "cluster stop": PslabMagics._stop_cluster,
     "data": PslabMagics._data,
     "model": PslabMagics._model,
@@ -206,13 +304,18 @@ _VERBS: dict[str, Callable[[PslabMagics, argparse.Namespace], Any]] = {
     "train": PslabMagics._train,
     "pause": lambda self, options: show_status(self.lab.pause()),
     "resume": lambda self, options: show_status(self.lab.resume()),
-    "step": lambda self, options: show_status(self.lab.step(options.n)),
+    "step": PslabMagics._step,
     "stop": lambda self, options: show_status(self.lab.stop()),
     "status": lambda self, options: show_status(self.lab.status()),
+    "traffic": PslabMagics._traffic,
+    "cost": PslabMagics._cost,
     "sweep": PslabMagics._sweep,
     "plot": PslabMagics._plot,
     "panel": PslabMagics._panel,
     "adjust": PslabMagics._adjust,
+    "timeline": PslabMagics._timeline,
+    "divergence": PslabMagics._divergence,
+    "merge-gap": lambda self, options: show_merge_gap(self.lab.merge_gap()),
     "evaluate": lambda self, options: show_figures("on the test set", self.lab.evaluate()),
     "predict": lambda self, options: show_predictions(self.lab.predict(n=options.n)),
     "save": lambda self, options: Shown(f"saved to {self.lab.save(options.prefix)}"),

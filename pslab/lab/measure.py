@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -46,14 +46,18 @@ def training_seconds(records: Records) -> float:
 
 
 def measure(
-    trainer: Trainer, until: Until, batch_size: int, evaluate: Callable[[], Mapping[str, float]], look: Callable[[Mapping[str, float], int], None]
+    trainer: Trainer,
+    until: Until,
+    sizes: Sequence[int],
+    evaluate: Callable[[], Mapping[str, float]],
+    look: Callable[[Mapping[str, float], int], None],
 ) -> Measured:
     """Train from the initial parameters until the end. Of a training that fails, there is what was measured before.
 
     Args:
         trainer: a fresh one.
         until: the end.
-        batch_size: examples per worker step.
+        sizes: examples per step of each worker.
         evaluate: gives loss and metrics on the test set.
         look: told the last measurement and the number of updates, ten times a second. What it raises ends the run.
     """
@@ -62,7 +66,7 @@ def measure(
     status, message = trainer.status(), ""
     while not message:
         tested = evaluate()
-        curve.append(_point(trainer.records(), status.global_step, batch_size, tested))
+        curve.append(_point(trainer.records(), status.global_step, sizes, tested))
         seconds = curve[-1]["seconds"]
         if until.reached(tested) or until.over(status.global_step, seconds):
             break
@@ -91,13 +95,13 @@ def _wait(trainer: Trainer, seconds: float, look: Callable[[int], None]) -> Trai
     return status
 
 
-def _point(records: Records, steps: int, batch_size: int, tested: Mapping[str, float]) -> dict[str, float]:
+def _point(records: Records, steps: int, sizes: Sequence[int], tested: Mapping[str, float]) -> dict[str, float]:
     """A row of the learning curve: what was spent, and what it has brought."""
     return {
         "seconds": training_seconds(records),
         "steps": steps,
         "worker_steps": len(records),
-        "examples": len(records) * batch_size,
+        "examples": int(np.asarray(sizes)[records["worker"]].sum()),
         "bytes": int(sum(records[name].sum() for name in BYTES)),
         **{f"test_{name}": value for name, value in tested.items()},
     }

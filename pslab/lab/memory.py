@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -39,7 +39,7 @@ class MemoryEstimate:
     """What a step of training will take, in bytes.
 
     Attributes:
-        batch: examples per worker and step.
+        batch: examples per worker and step: one number for all, or one per worker.
         tasks: what the step takes on each task.
         data: what each task holds beside it: every worker and the client have a copy of the training examples.
         limit: what a task may take; None where that is not known.
@@ -47,7 +47,7 @@ class MemoryEstimate:
         largest: the largest batch that fits; 0 if none does.
     """
 
-    batch: int
+    batch: int | Sequence[int]
     tasks: Mapping[str, TaskMemory]
     data: Mapping[str, int]
     limit: int | None
@@ -63,7 +63,7 @@ class MemoryEstimate:
         rows += [(name, *map(amount, (t.variables, t.feeds, t.working, self.data.get(name, 0), self.total(name)))) for name, t in self.tasks.items()]
         lines = [f"{row[0]:10}" + "".join(f"{cell:>12}" for cell in row[1:]) for row in rows]
         limit = "unknown" if self.limit is None else amount(self.limit)
-        return "\n".join([*lines, f"batch {self.batch}; limit of a task {limit}; the largest batch that fits is {self.largest}"])
+        return "\n".join([*lines, f"batch {told(self.batch)}; limit of a task {limit}; the largest batch that fits is {self.largest}"])
 
 
 @dataclass(frozen=True)
@@ -99,24 +99,25 @@ def held(dataset: DataSource, workers: int, tested: int = 0) -> dict[str, int]:
     return {task: dataset.nbytes + (tested if task == CHIEF else 0) for task in holders}
 
 
-def estimate(job: Job, batch: int, data: Mapping[str, int], most: int, room: Room) -> MemoryEstimate:
+def estimate(job: Job, batch: int | Sequence[int], data: Mapping[str, int], most: int, room: Room) -> MemoryEstimate:
     """What a step of training takes.
 
     Args:
         job: what is trained, and how.
-        batch: examples per worker and step.
+        batch: examples per worker and step: one number for all, or one per worker.
         data: by task, bytes of the training examples that it has.
         most: the largest batch that the examples allow.
         room: the memory there is.
 
     Raises:
-        UsageError: ``batch`` is no whole number from 1 on.
+        UsageError: ``batch`` is no whole number from 1 on, or not one per worker.
     """
-    if not isinstance(batch, int) or batch < 1:
-        raise UsageError(f"a batch is a whole number of examples, at least 1; found {batch!r}")
+    sizes = tuple(batch) if isinstance(batch, tuple | list) else (batch,) * job.workers
+    if len(sizes) != job.workers or not all(isinstance(size, int) and size >= 1 for size in sizes):
+        raise UsageError(f"a batch, of all workers or of each, is a whole number of examples, at least 1; found {batch!r}")
     memory = TrainingMemory(job)
     largest = _most_that_fits(memory.of, data, most, room)
-    tasks = memory.of(batch)
+    tasks = memory.of_each(sizes)
     return MemoryEstimate(batch, tasks, data, room.limit, room.shortage(tasks, data), largest)
 
 
@@ -128,7 +129,7 @@ def check_training(found: MemoryEstimate) -> None:
     """
     if found.shortage is not None:
         raise ResourceExhaustedError(
-            f"training with batches of {found.batch} needs {found.shortage}",
+            f"training with batches of {told(found.batch)} needs {found.shortage}",
             f"batches of at most {found.largest}: lab.data(batch_size={found.largest})" if found.largest else "fewer tasks, or a smaller model",
         )
 
@@ -157,6 +158,11 @@ def _most_that_fits(needed: Callable[[int], Mapping[str, TaskMemory]], data: Map
         return room.shortage(needed(size), data) is None
 
     return most if fits(most) else largest_batch(fits, most)
+
+
+def told(batch: int | Sequence[int]) -> str:
+    """A batch size for people."""
+    return str(batch) if isinstance(batch, int) else ", ".join(map(str, batch))
 
 
 def amount(size: int) -> str:

@@ -9,17 +9,18 @@ from typing import Any
 
 from pslab.errors import UsageError
 from pslab.lab.numbers import count, fraction, natural, not_negative, positive
+from pslab.train.collective import Pipeline, RingAllReduce
 from pslab.train.commits import Differences, Elastic, Gradients
 from pslab.train.compression import COMPRESSIONS, Compression
 from pslab.train.strategy import Replication, Strategy
 from pslab.train.updates import SSP, Aggregation, Async, KAsync, Sync
 
-UPDATES: Mapping[str, Any] = {"sync": Sync, "async": Async, "ssp": SSP, "k-async": KAsync}
+UPDATES: Mapping[str, Any] = {"sync": Sync, "async": Async, "ssp": SSP, "k-async": KAsync, "ring": RingAllReduce, "pipeline": Pipeline}
 """Rules of consistency, by the word for each."""
 COMMITS: Mapping[str, Any] = {"gradients": Gradients, "differences": Differences, "elastic": Elastic}
 """What a worker commits, by the word for each."""
 
-_UPDATE_OPTIONS = ("backup", "k", "staleness", "aggregation", "by_staleness", "compensation", "lock")
+_UPDATE_OPTIONS = ("backup", "k", "staleness", "aggregation", "by_staleness", "compensation", "lock", "microbatches")
 _COMPRESSION_OPTIONS = ("keep", "error_feedback")
 _COMMIT_OPTIONS = {"outer_rate": "rate", "outer_momentum": "momentum", "own_start": "own_start", "alpha": "alpha"}
 
@@ -35,6 +36,7 @@ def add_mode(mode: argparse.ArgumentParser) -> None:
     mode.add_argument("--by-staleness", action=_YesOrNo, help="async, ssp: a learning rate divided by the staleness (no)")
     mode.add_argument("--compensation", type=not_negative, metavar="F", help="async, ssp: strength of delay compensation (0)")
     mode.add_argument("--lock", action=_YesOrNo, help="async: updates and reads one at a time; no-lock is Hogwild (yes)")
+    mode.add_argument("--microbatches", type=count, metavar="N", help="pipeline: how many parts a batch is cut into (4)")
     mode.add_argument("--commit-every", type=count, metavar="N", help="after how many of its steps a worker commits")
     mode.add_argument("--commit", choices=list(COMMITS), help="what it commits")
     mode.add_argument("--outer-rate", type=positive, metavar="F", help="differences: learning rate of the step on the ps (1)")

@@ -47,6 +47,20 @@ def _number(text: str) -> float:
         raise argparse.ArgumentTypeError(f"must be a number, found {text!r}") from None
 
 
+_PER_SECOND = {"us": 1e6, "µs": 1e6, "ms": 1e3, "s": 1.0}
+
+
+def duration(text: str) -> float:
+    """A length of time in seconds, 0 or more, from such as ``50ms``, ``1.5s`` or ``0``."""
+    number = text.rstrip("µmsu")
+    unit = text[len(number) :]
+    if number == "0" and not unit:
+        return 0.0
+    if unit not in _PER_SECOND:
+        raise argparse.ArgumentTypeError(f"must be a length of time, such as 50ms or 1.5s, found {text!r}")
+    return not_negative(number) / _PER_SECOND[unit]
+
+
 LARGEST = 2**31 - 1
 """The largest whole number that a line may hold."""
 

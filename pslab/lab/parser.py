@@ -10,8 +10,10 @@ from typing import Any, NoReturn
 
 from pslab.errors import UsageError
 from pslab.lab.mode_words import add_mode
-from pslab.lab.numbers import count, natural, positive
+from pslab.lab.numbers import count, duration, fraction, natural, positive
+from pslab.train.delays import DISTRIBUTIONS
 from pslab.train.model import OPTIMIZERS
+from pslab.train.placement import Placement
 from pslab.train.reading import Reading
 
 
@@ -71,16 +73,13 @@ def build_parser() -> Parser:
     parser = Parser(prog="%pslab", description="Distributed training, to be watched: a cluster, a model, a mode, and what they do.")
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", parser_class=Parser)
     _add_cluster(verbs.add_parser("cluster", help="start, scale, hurt and stop the cluster"))
-    data = verbs.add_parser("data", help="choose the data: digits, two arrays x y, or files")
-    data.add_argument("source", nargs="+", metavar="NAME", help="digits, the names of two arrays, or the URL of files, such as s3://bucket/*.parquet")
-    data.add_argument("--label", metavar="COLUMN", help="of files: the column of the targets")
-    data.add_argument("--classes", type=count, metavar="N", help="of files: how many classes there are (as many as the first file has)")
-    data.add_argument("--reading", choices=[str(r) for r in Reading], default="feeding", help="how examples come to the workers (feeding)")
-    data.add_argument("--batch", type=count, metavar="N", default=64, help="examples per worker and step (64)")
-    data.add_argument("--seed", type=natural, metavar="N", default=0, help="seed of the order of the examples (0)")
+    _add_data(verbs.add_parser("data", help="choose the data: digits, two arrays x y, or files"))
     model = verbs.add_parser("model", help="choose the model: mlp, logistic, or a function of yours")
     model.add_argument("source", metavar="NAME", help="mlp, logistic, or the name of a function (x, y) -> (loss, metrics)")
     model.add_argument("--hidden", type=count, metavar="N", nargs="+", default=[128], help="widths of the MLP's hidden layers (128)")
+    model.add_argument("--stages", type=count, metavar="N", default=1, help="over how many workers a pipeline spreads the MLP's layers (1)")
+    model.add_argument("--partitions", type=count, metavar="N", default=1, help="how many variables the weights of each layer are (1)")
+    model.add_argument("--placement", choices=[str(p) for p in Placement], default="in-turn", help="how variables are spread over the ps (in-turn)")
     model.add_argument("--optimizer", choices=OPTIMIZERS, default="sgd", help="(sgd)")
     model.add_argument("--lr", type=positive, metavar="F", default=0.1, help="learning rate (0.1)")
     model.add_argument("--seed", type=natural, metavar="N", default=0, help="seed of the initial parameters (0)")
@@ -90,9 +89,17 @@ def build_parser() -> Parser:
     train.add_argument("--wait", action="store_true", help="come back when they are made")
     step = verbs.add_parser("step", help="make so many updates, and be paused")
     step.add_argument("n", type=count, nargs="?", metavar="N", default=1, help="how many (1)")
+    step.add_argument("--messages", type=count, metavar="N", help="let so many messages in at the ps, in place of updates")
+    step.add_argument("--worker", type=natural, metavar="N", help="whose messages (of whoever comes first)")
+    traffic = verbs.add_parser("traffic", help="what goes between the tasks: messages, bytes, seconds")
+    traffic.add_argument("--by", choices=["link", "variable"], default="link", help="per link, or per variable and direction (link)")
     _add_sweep(verbs.add_parser("sweep", help="train at every point of a grid, with several seeds, and compare"))
     plot = verbs.add_parser("plot", help="draw loss, divergence, bytes and time")
     plot.add_argument("path", nargs="?", metavar="FILE", help="write the picture there too")
+    timeline = verbs.add_parser("timeline", help="trace one step, and draw what each task did meanwhile")
+    timeline.add_argument("path", nargs="?", metavar="FILE", help="write the picture there too")
+    divergence = verbs.add_parser("divergence", help="how far the replicas are from the ps and from each other, and draw how it came to that")
+    divergence.add_argument("path", nargs="?", metavar="FILE", help="write the picture there too")
     panel = verbs.add_parser("panel", help="controls and live plots")
     for option, text in (("--hide", "controls and buttons not to be shown"), ("--lock", "controls and buttons that cannot be used")):
         panel.add_argument(option, nargs="+", default=[], metavar="NAME", help=text)
@@ -121,11 +128,24 @@ _PLAIN = {
     "resume": "go on",
     "stop": "end the training; the parameters stay",
     "status": "how the training fares",
+    "cost": "a step, predicted and measured, and what makes it take so long",
+    "merge-gap": "what averaging the replicas does to the loss on the test set",
     "evaluate": "loss and metrics on the test set",
     "reset": "back to the initial parameters",
     "graph": "which task runs which ops, and what travels between them",
     "placement": "the device of each op",
 }
+
+
+def _add_data(data: argparse.ArgumentParser) -> None:
+    data.add_argument("source", nargs="+", metavar="NAME", help="digits, the names of two arrays, or the URL of files, such as s3://bucket/*.parquet")
+    data.add_argument("--label", metavar="COLUMN", help="of files: the column of the targets")
+    data.add_argument("--classes", type=count, metavar="N", help="of files: how many classes there are (as many as the first file has)")
+    data.add_argument("--reading", choices=[str(r) for r in Reading], default="feeding", help="how examples come to the workers (feeding)")
+    data.add_argument("--batch", type=count, metavar="N", nargs="+", default=[64], help="examples per step, of all workers or of each (64)")
+    data.add_argument("--shares", type=fraction, metavar="F", nargs="+", help="the part of the examples that each worker has as its own")
+    data.add_argument("--passes", type=count, metavar="N", help="how often a worker goes through its examples (for ever)")
+    data.add_argument("--seed", type=natural, metavar="N", default=0, help="seed of the order of the examples (0)")
 
 
 def _add_cluster(cluster: argparse.ArgumentParser) -> None:
@@ -147,7 +167,20 @@ def _add_cluster(cluster: argparse.ArgumentParser) -> None:
     scale.add_argument("--workers", type=count, metavar="N", help="workers (as many as there are)")
     kill = actions.add_parser("kill", help="end a task's process, as a crash would")
     kill.add_argument("task", metavar="TASK", help="such as worker:1")
-    actions.add_parser("status", help="who is where")
+    actions.add_parser("status", help="who is where, and what the links are like")
+    link = actions.add_parser("link", help="make the links between tasks slow; what is not said is as fast as it goes")
+    link.add_argument("between", nargs="*", metavar="TASK", help="two tasks whose link alone is changed (all links)")
+    link.add_argument("--bandwidth", metavar="B", help="of each task's port, such as 100Mbit; of one link, of its own cable")
+    link.add_argument("--latency", metavar="T", help="of each message, such as 1ms")
+    link.add_argument("--jitter", metavar="T", help="mean of what comes on top of the latency, such as 200us")
+    link.add_argument("--duplex", choices=["full", "half"], help="whether a port sends and receives at the same time (full)")
+    unlink = actions.add_parser("unlink", help="make the links as fast as they go again")
+    unlink.add_argument("between", nargs="*", metavar="TASK", help="two tasks whose link alone is changed (all links)")
+    slow = actions.add_parser("slow", help="let a worker be slower in each step of training; also while it trains")
+    slow.add_argument("task", metavar="TASK", help="such as worker:1")
+    slow.add_argument("--delay", type=duration, metavar="TIME", required=True, help="such as 50ms or 1.5s; 0 takes it away")
+    slow.add_argument("--distribution", choices=list(DISTRIBUTIONS), default="constant", help="TIME is its mean, of pareto the least (constant)")
+    slow.add_argument("--shape", type=positive, metavar="F", help="pareto: how fast the tail falls (1.5)")
     actions.add_parser("stop", help="take the cluster down")
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pslab.data.division import Division
 from pslab.data.partitions import DataSource
 from pslab.errors import PslabError, UsageError
 from pslab.lab.recipe import Recipe
-from pslab.train.batch_size import check_batch_size
 from pslab.train.model import Model
 from pslab.train.reading import Reading
 from pslab.train.strategy import Strategy
@@ -24,18 +24,22 @@ class Setup:
     Attributes:
         strategy: how the replicas work together.
         recipe: the model.
-        batch_size: examples per worker and step.
+        batch_size: examples per step of a worker: one number for all, or one per worker.
         reading: how examples come in.
         ps: number of parameter servers.
         workers: number of workers.
+        shares: which part of the examples each worker has as its own; None deals out one stream.
+        passes: how often a worker goes through what it gets; None is for ever.
     """
 
     strategy: Strategy
     recipe: Recipe
-    batch_size: int
+    batch_size: int | Sequence[int]
     reading: Reading
     ps: int
     workers: int
+    shares: Sequence[float] | None = None
+    passes: int | None = None
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -65,16 +69,23 @@ class Setup:
         Raises:
             UsageError: something does not fit the rest, or the data.
         """
-        for name in ("ps", "workers", "batch_size"):
+        for name in ("ps", "workers"):
             value = getattr(self, name)
             if not isinstance(value, int) or isinstance(value, bool) or value < 1:
                 raise UsageError(f"{name} must be a whole number from 1 on, found {value!r}")
         self.strategy.check(self.workers)
-        check_batch_size(self.batch_size, self.workers, dataset)
+        self.division().check(self.workers, dataset.examples)
         return self.recipe.model(dataset)
+
+    def division(self, seed: int = 0) -> Division:
+        """How the data are divided."""
+        return Division(self.batch_size, self.shares, self.passes, seed)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "reading", Reading(self.reading))
+        division = self.division()
+        for name in ("batch_size", "shares"):
+            object.__setattr__(self, name, getattr(division, name))
 
 
 def check_key(key: str) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from pslab.train.delays import Delay
 from pslab.train.trainer_status import TrainerStatus
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class LabStatus:
         dropped: contributions that were in no update: they came too late, or were in flight at a change of mode.
         dataset: name of the data.
         model: name of the model.
+        slow: by how much workers are slower than they could be, such as ``"50 ms"``.
     """
 
     state: str
@@ -63,9 +65,19 @@ class LabStatus:
     dropped: int
     dataset: str
     model: str
+    slow: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, now: TrainerStatus, recent: pandas.DataFrame | None, metrics: Sequence[str], workers: int, dataset: str, model: str) -> LabStatus:
+    def of(
+        cls,
+        now: TrainerStatus,
+        recent: pandas.DataFrame | None,
+        metrics: Sequence[str],
+        workers: int,
+        dataset: str,
+        model: str,
+        delays: Mapping[str, Delay],
+    ) -> LabStatus:
         """What people are told of a training.
 
         Args:
@@ -75,6 +87,7 @@ class LabStatus:
             workers: number of workers.
             dataset: name of the data.
             model: name of the model.
+            delays: of the workers that are slow.
         """
         steps = None if recent is None or not len(recent) else recent
 
@@ -97,4 +110,5 @@ class LabStatus:
             dropped=now.dropped,
             dataset=dataset,
             model=model,
+            slow={task: str(delay) for task, delay in delays.items()},
         )

@@ -75,8 +75,19 @@ class Bench:
             for task in cluster.tasks:  # one that a run has lost is on its way back
                 cluster.wait_for(task, RETURN_S)
             model = replace(setup.recipe, seed=seed).model(self._dataset)
-            trainer = Trainer(cluster, self._dataset, model, setup.strategy, setup.batch_size, seed, setup.reading)
-            return measure(trainer, until, setup.batch_size, self._evaluation(trainer, setup), news.look)
+            trainer = Trainer(
+                cluster,
+                self._dataset,
+                model,
+                setup.strategy,
+                setup.batch_size,
+                seed,
+                setup.reading,
+                shares=setup.shares,
+                passes=setup.passes,
+            )
+            self._cluster.slow_down(trainer)
+            return measure(trainer, until, setup.division().sizes(setup.workers), self._evaluation(trainer, setup), news.look)
         except Exception as error:  # whatever it is, it is of this run
             return failed(error.message if isinstance(error, PslabError) else f"{type(error).__name__}: {error}")
         finally:

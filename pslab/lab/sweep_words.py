@@ -96,7 +96,10 @@ def _value(key: str, text: str, now: Strategy, parser: argparse.ArgumentParser, 
     if action.choices is not None and text not in action.choices:
         raise argparse.ArgumentTypeError(f"one of: {', '.join(map(str, action.choices))}")
     read: Callable[[str], Any] = action.type if callable(action.type) else str
-    return [read(part) for part in text.split("-")] if action.nargs == "+" else read(text)
+    if action.nargs != "+":
+        return read(text)
+    values = [read(part) for part in text.split("-")]
+    return values[0] if key == "batch_size" and len(values) == 1 else values
 
 
 def _action(key: str, parser: argparse.ArgumentParser) -> argparse.Action | None:

@@ -15,7 +15,7 @@ from pslab.errors import CancelledError
 from pslab.execution.compiler import Program
 from pslab.execution.effects import Recv, Send, Wait
 from pslab.graph.plan import Cut
-from pslab.graph.registry import NOT_YET
+from pslab.graph.registry import NotYet
 from pslab.runtime.rendezvous import POLL_S
 from pslab.runtime.tracing import Tracer
 
@@ -30,7 +30,7 @@ class PhaseTimes:
     """Where the time of one task's part of a step went, in nanoseconds, and what it moved, in bytes on the wire.
 
     Attributes:
-        compute: inside ops.
+        compute: inside ops, those among them in which the task is slow on purpose.
         wait: waiting for a rule of consistency (a token, a mean gradient) or for the step to begin.
         push: sending.
         pull: receiving, without the waiting that the sender reported.
@@ -116,7 +116,10 @@ def _drive(program: Program, feeds: Iterable[Any], link: Link, monitor: Conditio
                 elif type(effect) is Wait:
                     result = _wait(effect, monitor, link)
                     clock = perf_counter_ns()
-                    times.wait += clock - now
+                    if effect.busy:
+                        times.compute += clock - now
+                    else:
+                        times.wait += clock - now
             except Exception as error:
                 steps.throw(error)
             if tracer is not None:
@@ -133,7 +136,7 @@ def _drive(program: Program, feeds: Iterable[Any], link: Link, monitor: Conditio
 
 def _wait(effect: Wait, monitor: Condition, link: Link) -> Any:
     with monitor:
-        if (result := effect.poll()) is NOT_YET:
+        if isinstance(result := effect.poll(), NotYet):
             result = _wait_long(effect, monitor, link)
         monitor.notify_all()
     return result
@@ -142,8 +145,8 @@ def _wait(effect: Wait, monitor: Condition, link: Link) -> Any:
 def _wait_long(effect: Wait, monitor: Condition, link: Link) -> Any:
     began = monotonic()
     told = False
-    while (result := effect.poll()) is NOT_YET:
-        if not monitor.wait(POLL_S) and not link.alive():
+    while isinstance(result := effect.poll(), NotYet):
+        if not monitor.wait(min(POLL_S, result.seconds)) and not link.alive():
             raise CancelledError(f"nobody waits for {effect.what!r} any more")
         if not told and monotonic() >= began + TELL_S:
             told = True

@@ -158,7 +158,7 @@ class PreparedStep:
             for name, part in self._remote.items():
                 connections[name] = self._connect(name, part)
             fed = {name: tuple(feeds[i] for i in self._fed[name]) for name in self._remote}
-            run = StepRun(self._id, next(self._numbers), self._remote, connections, fed, deadline, traced=tracer is not None)
+            run = StepRun(self._id, next(self._numbers), self._remote, connections, fed, deadline, self._task.tally, traced=tracer is not None)
             run.begin()
             values, times = drive(self._local, own, run, self._task.monitor, tracer)
             clock = perf_counter_ns()

@@ -12,6 +12,7 @@ from pslab.runtime.deadline import Deadline
 from pslab.runtime.driver import Link, PhaseTimes
 from pslab.runtime.failure import unpack_error
 from pslab.runtime.rendezvous import POLL_S
+from pslab.runtime.tally import Tally, is_weighed
 from pslab.runtime.tracing import Span, unpack_spans
 from pslab.runtime.transport import Kind, Message
 
@@ -39,6 +40,7 @@ class StepRun(Link):
         connections: one per part.
         fed: the values fed to each part.
         deadline: when the run is given up.
+        tally: what weighs the tensors that are sent.
         traced: whether the parts' ops are measured one by one.
 
     Attributes:
@@ -53,6 +55,7 @@ class StepRun(Link):
         connections: Mapping[str, Connection],
         fed: Mapping[str, Arrays],
         deadline: Deadline,
+        tally: Tally,
         traced: bool = False,
     ) -> None:
         self._plan = plan
@@ -62,6 +65,7 @@ class StepRun(Link):
         self._fed = fed
         self._deadline = deadline
         self._order = TRACED if traced else b""
+        self._tally = tally if is_weighed(number) else None
         self._patient = not deadline.given and len(parts) == 1  # nothing else to look at while it waits
         self._arrived: dict[int, tuple[Arrays, int]] = {}
         self._done: dict[str, PartResult] = {}
@@ -84,6 +88,8 @@ class StepRun(Link):
     def send(self, cut: Cut, arrays: Arrays) -> int:
         """Send a cut; where a part's start rides in it, start the part."""
         task = cut.destination
+        if self._tally is not None:
+            self._tally.weigh(task, cut.tensors, arrays)
         rides = self._parts[task].rides
         if rides is not None and rides.index == cut.index:
             return self._start(task, arrays)

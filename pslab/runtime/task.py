@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from pslab.execution.arrays import local_devices
 from pslab.execution.compiler import Program, compile_partition
 from pslab.graph.plan import Partition
 from pslab.runtime.rendezvous import Rendezvous
+from pslab.runtime.tally import Tally
 from pslab.runtime.variables import VariableStore
 
 T = TypeVar("T")
@@ -24,6 +25,7 @@ class Task:
         variables: the variables placed on this task.
         rendezvous: where tensors from other tasks arrive.
         devices: names of its devices, preferred first.
+        tally: what the tensors weigh that it sends.
     """
 
     def __init__(self, name: str) -> None:
@@ -32,13 +34,14 @@ class Task:
         self.variables = VariableStore()
         self.rendezvous = Rendezvous()
         self.devices = local_devices()
+        self.tally = Tally()
         self._resources: dict[str, Any] = {}
 
     def resource(self, key: str, factory: Callable[[], T]) -> T:
         """The resource of this key, made by ``factory`` at its first use. Call it under the monitor."""
         if key not in self._resources:
             self._resources[key] = factory()
-        return cast(T, self._resources[key])
+        return self._resources[key]  # type: ignore[no-any-return]
 
     def resources(self, prefix: str) -> list[Any]:
         """The resources whose keys begin with ``prefix``. Call it under the monitor."""

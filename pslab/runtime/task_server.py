@@ -20,9 +20,10 @@ from pslab.runtime.failure import pack_error
 from pslab.runtime.master import Master
 from pslab.runtime.rendezvous import StepKey
 from pslab.runtime.step_run import TRACED
+from pslab.runtime.tally import is_weighed
 from pslab.runtime.task import Task
 from pslab.runtime.tracing import Tracer, pack_spans
-from pslab.runtime.transport import Channel, Kind, Listener, Message, connect
+from pslab.runtime.transport import Channel, Kind, Listener, Message, Port, connect
 
 Arrays = tuple[Any, ...]
 
@@ -52,6 +53,7 @@ class TaskServer:
     Attributes:
         task: the task.
         address: where it listens.
+        port: its lines to the other tasks.
     """
 
     def __init__(
@@ -69,6 +71,7 @@ class TaskServer:
         config: ConfigProto | None = None,
     ) -> None:
         self.task = Task(name)
+        self.port = Port(name)
         self._tasks = tasks
         self._resolve = resolve
         self._secret = secret
@@ -80,7 +83,14 @@ class TaskServer:
         self._asked = 0
         self._all_answered = threading.Condition()
         self._listener = Listener(
-            self._serve, name=name, host=host, port=port, unix=unix, secret=secret, ssl_context=ssl_contexts[0] if ssl_contexts else None
+            self._serve,
+            name=name,
+            host=host,
+            port=port,
+            unix=unix,
+            secret=secret,
+            ssl_context=ssl_contexts[0] if ssl_contexts else None,
+            task_port=self.port,
         )
         self.address = self._listener.address
 
@@ -104,7 +114,7 @@ class TaskServer:
         patience = 0.0 if task in self._met else self._patience
         while True:
             try:
-                channel = connect(address, secret=self._secret, name=self.task.name, peer=task, ssl_context=self._ssl_for_connecting)
+                channel = connect(address, secret=self._secret, name=self.task.name, peer=task, ssl_context=self._ssl_for_connecting, port=self.port)
             except UnavailableError as error:
                 now = monotonic()
                 if now >= began + patience or not wanted():
@@ -197,6 +207,8 @@ class _Client:
             values, times = drive(program, message.arrays[:fed], link, self._task.monitor, tracer)
             times.idle = idle
             times.bytes_fed = sum(a.nbytes for a in message.arrays[:fed])
+            if is_weighed(key.step):
+                self._task.tally.weigh(program.partition.master, program.partition.fetches, values)
             answer = Message(Kind.DONE, key.plan, key.step, fields=times.as_fields(), arrays=values)
             if tracer is not None:
                 answer.body = pack_spans(tracer.spans)
@@ -220,6 +232,8 @@ class _ServedStep(Link):
             self._arrived[part.rides.index] = start.arrays[fed:], start.size - sum(a.nbytes for a in start.arrays[:fed])
 
     def send(self, cut: Cut, arrays: Arrays) -> int:
+        if is_weighed(self._key.step):
+            self._server.task.tally.weigh(cut.destination, cut.tensors, arrays)
         message = Message(Kind.TENSORS, self._key.plan, self._key.step, cut.index, arrays=arrays)
         if cut.destination == self._part.master:
             return self._channel.send(message)

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from pslab.errors import InvalidArgumentError
 from pslab.graph.registry import NOT_YET
+from pslab.sync.weighing import weighted_mean
 
 
 class AccumulatorStats(NamedTuple):
@@ -22,6 +23,14 @@ class AccumulatorStats(NamedTuple):
     pending: int
 
 
+class _Handed(NamedTuple):
+    """A gradient that was handed in."""
+
+    worker: int
+    weight: int
+    gradient: Any
+
+
 class Accumulator:
     """The pending gradients of one variable, and the global step that they must not be older than.
 
@@ -34,35 +43,38 @@ class Accumulator:
 
     def __init__(self, global_step: int = 0) -> None:
         self.global_step = global_step
-        self._gradients: list[tuple[int, Any]] = []
+        self._gradients: list[_Handed] = []
         self._applied = 0
         self._dropped = 0
 
-    def apply_grad(self, worker: int, local_step: int, gradient: Any) -> bool:
+    def apply_grad(self, worker: int, local_step: int, gradient: Any, weight: int = 1) -> bool:
         """Hand in a gradient.
 
         Args:
             worker: index of the worker; it sets the place in the sum. Gradients of one worker are added in the order they come.
             local_step: the global step of the parameters that the gradient was computed at.
             gradient: an array.
+            weight: how much it counts in a weighted mean; at least 1.
 
         Returns:
             Whether it was accepted: False if ``local_step`` is less than the global step; it is dropped then, and counted.
 
         Raises:
-            InvalidArgumentError: its shape or dtype is not that of the pending gradients.
+            InvalidArgumentError: its shape or dtype is not that of the pending gradients, or it weighs less than 1.
         """
+        if weight < 1:
+            raise InvalidArgumentError(f"the gradient of worker {worker} weighs {weight}; a weight is at least 1")
         if local_step < self.global_step:
             self._dropped += 1
             return False
         if self._gradients:
-            first = self._gradients[0][1]
+            first = self._gradients[0].gradient
             if gradient.shape != first.shape or gradient.dtype != first.dtype:
                 raise InvalidArgumentError(
                     f"the gradient of worker {worker} is {gradient.dtype} of shape {gradient.shape}, "
-                    f"that of worker {self._gradients[0][0]} {first.dtype} of shape {first.shape}"
+                    f"that of worker {self._gradients[0].worker} {first.dtype} of shape {first.shape}"
                 )
-        self._gradients.append((worker, gradient))
+        self._gradients.append(_Handed(worker, weight, gradient))
         self._applied += 1
         return True
 
@@ -74,6 +86,11 @@ class Accumulator:
             total /= count
         return total
 
+    def take_weighted(self, num_required: int) -> Any:
+        """Their `weighted_mean`, or `NOT_YET`. See `take_sum`."""
+        taken = self._take(num_required)
+        return weighted_mean([t.weight for t in taken], [t.gradient for t in taken]) if taken else NOT_YET
+
     def take_sum(self, num_required: int) -> Any:
         """The sum of all pending gradients, or `NOT_YET` while there are fewer than ``num_required``.
 
@@ -82,17 +99,23 @@ class Accumulator:
         Raises:
             InvalidArgumentError: ``num_required`` is less than 1.
         """
+        taken = self._take(num_required)
+        if not taken:
+            return NOT_YET
+        total = taken[0].gradient.copy()
+        for handed in taken[1:]:
+            total += handed.gradient
+        return total
+
+    def _take(self, num_required: int) -> list[_Handed]:
+        """The pending gradients in the order of their workers, if there are enough."""
         if num_required < 1:
             raise InvalidArgumentError(f"expected to wait for at least 1 gradient, not {num_required}")
         if len(self._gradients) < num_required:
-            return NOT_YET
-        (_, first), *others = sorted(self._gradients, key=lambda entry: entry[0])  # stable: the order of arrival within a worker
-        total = first.copy()
-        for _, gradient in others:
-            total += gradient
-        self._gradients = []
+            return []
+        taken, self._gradients = sorted(self._gradients, key=lambda handed: handed.worker), []  # stable: the order of arrival within a worker
         self.global_step += 1
-        return total
+        return taken
 
     def set_global_step(self, step: int) -> None:
         """Go to global step ``step``, which may be an earlier one: a checkpoint was restored. Pending gradients stay."""

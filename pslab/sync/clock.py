@@ -38,6 +38,11 @@ class StalenessClock:
         """Whether ``worker`` has to wait before its next step."""
         return worker in self._held
 
+    @property
+    def held(self) -> frozenset[int]:
+        """Workers that have to wait before their next step."""
+        return frozenset(self._held)
+
     def ahead(self, worker: int) -> int:
         """How many steps more than the slowest ``worker`` has made."""
         return self._steps[worker] - min(self._steps.values())

@@ -6,6 +6,8 @@ from array import array
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
+
 
 class Entry(NamedTuple):
     """Something that happened to a task's parameters.
@@ -48,6 +50,10 @@ class Ledger:
         self.updates += 1
         self._entries.append(worker)
         return stale
+
+    def order(self) -> np.ndarray[Any, Any]:
+        """The entries so far as int32: ``worker`` where its contribution was applied, ``~worker`` (less than 0) where it read."""
+        return np.array(self._entries, np.int32)
 
     def __iter__(self) -> Iterator[Entry]:
         return (Entry(e, True) if e >= 0 else Entry(~e, False) for e in self._entries)

@@ -26,7 +26,9 @@ NEVER_STALE = 2**62
 """The step to hand a gradient in with that is to be accepted, however old it is."""
 
 
-def accumulator_apply_gradient(accumulator: str, gradient: Any, local_step: Any, worker: int, name: str | None = None) -> Operation:
+def accumulator_apply_gradient(
+    accumulator: str, gradient: Any, local_step: Any, worker: int, name: str | None = None, *, weight: Any = 1
+) -> Operation:
     """An op that hands a gradient in; a stale one is dropped and counted (TensorFlow's ``apply_grad``).
 
     Args:
@@ -35,11 +37,12 @@ def accumulator_apply_gradient(accumulator: str, gradient: Any, local_step: Any,
         local_step: int64 scalar, the global step of the parameters that the gradient was computed at.
         worker: index of the worker, which sets the gradient's place in the sum.
         name: name of the op.
+        weight: int64 scalar, how much it counts in a weighted mean.
 
     Raises:
-        ShapeError: ``local_step`` is no int64 scalar, or the gradient is not floating.
+        ShapeError: ``local_step`` or ``weight`` is no int64 scalar, or the gradient is not floating.
     """
-    inputs = [convert_to_tensor(gradient), _step(local_step)]
+    inputs = [convert_to_tensor(gradient), _scalar(local_step), _scalar(weight)]
     return apply_op("AccumulatorApplyGradient", inputs, name, accumulator=accumulator, worker=worker)
 
 
@@ -54,7 +57,7 @@ def accumulator_take_gradient(
         dtype: element type of the gradients.
         shape: static shape of the gradients.
         name: name of the op.
-        aggregation: ``"mean"`` or ``"sum"``.
+        aggregation: ``"mean"``, ``"sum"``, or ``"weighted"``: a mean in which each counts as much as it weighs.
 
     Raises:
         ShapeError: ``num_required`` is less than 1.
@@ -65,7 +68,7 @@ def accumulator_take_gradient(
 
 def accumulator_set_global_step(accumulator: str, global_step: Any, name: str | None = None) -> Operation:
     """An op that sets the step below which gradients are stale (TensorFlow's ``set_global_step``); ``global_step`` is an int64 scalar."""
-    return apply_op("AccumulatorSetGlobalStep", [_step(global_step)], name, accumulator=accumulator)
+    return apply_op("AccumulatorSetGlobalStep", [_scalar(global_step)], name, accumulator=accumulator)
 
 
 def accumulator_stats(accumulator: str, name: str | None = None) -> Tensor:
@@ -73,7 +76,7 @@ def accumulator_stats(accumulator: str, name: str | None = None) -> Tensor:
     return apply("AccumulatorStats", [], name, accumulator=accumulator)  # type: ignore[no-any-return]
 
 
-def _step(value: Any) -> Tensor:
+def _scalar(value: Any) -> Tensor:
     """``value`` as a tensor; a Python number as int64."""
     return convert_to_tensor(value, int64 if isinstance(value, int) else None)
 
@@ -82,10 +85,11 @@ def _step(value: Any) -> Tensor:
 
 
 def _infer_apply(op: Operation) -> infer.Inferred:
-    gradient, local_step = op.inputs
+    gradient, local_step, weight = op.inputs
     if not gradient.dtype.is_floating:
         raise ShapeError(f"a gradient must be floating, not {gradient.dtype.name}")
-    _require_step(local_step)
+    _require_scalar(local_step, "step")
+    _require_scalar(weight, "weight")
     return []
 
 
@@ -96,13 +100,13 @@ def _infer_take(op: Operation) -> infer.Inferred:
 
 
 def _infer_step(op: Operation) -> infer.Inferred:
-    _require_step(op.inputs[0])
+    _require_scalar(op.inputs[0], "step")
     return []
 
 
-def _require_step(tensor: Tensor) -> None:
+def _require_scalar(tensor: Tensor, what: str) -> None:
     if tensor.dtype is not int64 or not tensor.shape.is_compatible_with(()):
-        raise ShapeError(f"a step must be an int64 scalar, but {tensor.name} is {tensor.dtype.name} of shape {tensor.shape}")
+        raise ShapeError(f"a {what} must be an int64 scalar, but {tensor.name} is {tensor.dtype.name} of shape {tensor.shape}")
 
 
 # Kernels
@@ -112,13 +116,14 @@ def _accumulator(state: Any, name: str) -> Accumulator:
     return state.resource(ACCUMULATORS + name, Accumulator)  # type: ignore[no-any-return]
 
 
-def _apply_gradient(state: Any, name: str, xp: Any, gradient: Any, local_step: Any, *, accumulator: str, worker: int) -> None:
-    _accumulator(state, accumulator).apply_grad(worker, int(local_step), gradient)
+def _apply_gradient(state: Any, name: str, xp: Any, gradient: Any, local_step: Any, weight: Any, *, accumulator: str, worker: int) -> None:
+    _accumulator(state, accumulator).apply_grad(worker, int(local_step), gradient, int(weight))
 
 
 def _take_gradient(state: Any, name: str, xp: Any, *, accumulator: str, num_required: int, dtype: str, shape: Any, aggregation: str) -> Any:
     gathered = _accumulator(state, accumulator)
-    return gathered.take_sum(num_required) if aggregation == "sum" else gathered.take_grad(num_required)
+    take = {"mean": gathered.take_grad, "sum": gathered.take_sum, "weighted": gathered.take_weighted}[aggregation]
+    return take(num_required)
 
 
 def _set_global_step(state: Any, name: str, xp: Any, step: Any, *, accumulator: str) -> None:

@@ -22,6 +22,7 @@ from pslab.train.epoch_names import resources_of
 from pslab.train.exchange import Exchange, send
 from pslab.train.job import Job
 from pslab.train.replica import PS_0, Replica, build_replica
+from pslab.train.round_tally import weighs
 from pslab.train.staleness import staleness
 from pslab.train.updates import KAsync, Sync
 
@@ -117,7 +118,9 @@ def gathered_replica(job: Job, worker: int) -> ReplicaGraph:
     arrival = _arrive(job, worker)
     replica, side = arrival.replica, arrival.side
     with replica.on_worker():
-        sent_step = identity(arrival.read_step)  # as one more tensor that travels with the contributions
+        with replica.graph.control_dependencies(arrival.exchange.sent):
+            sent_step = identity(arrival.read_step)  # as one more tensor that travels with the contributions
+            weight = identity(side.weight) if weighs(job) else 1
         stale = staleness(replica.global_step, sent_step)
         arrival.exchange.precede([stale.op])
         always = isinstance(job.strategy.update, KAsync)
@@ -125,7 +128,8 @@ def gathered_replica(job: Job, worker: int) -> ReplicaGraph:
         handed_in = []
         for difference, variable, old in zip(differences, replica.variables, arrival.before, strict=True):
             with replica.graph.colocate_with(variable.op):
-                op = accumulator_apply_gradient(accumulator_of(job, variable), difference, NEVER_STALE if always else sent_step, worker)
+                fresh = NEVER_STALE if always else sent_step
+                op = accumulator_apply_gradient(accumulator_of(job, variable), difference, fresh, worker, weight=weight)
             op.add_control_input(old.op)
             handed_in.append(op)
         mine = [stale.op, *(op for op in handed_in if op.device == replica.global_step.device)]

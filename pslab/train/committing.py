@@ -7,8 +7,8 @@ from typing import Protocol
 
 from pslab.graph.clone import clone
 from pslab.graph.operation import Operation
-from pslab.graph.ops.arrays import zeros
-from pslab.graph.ops.math import add, divide, subtract
+from pslab.graph.ops.arrays import cast, zeros
+from pslab.graph.ops.math import add, divide, multiply, subtract
 from pslab.graph.tensor import Tensor
 from pslab.graph.variables import Variable
 from pslab.optim.optimizer import GradientDescentOptimizer, MomentumOptimizer, Optimizer
@@ -17,6 +17,7 @@ from pslab.train.commits import Differences, Elastic
 from pslab.train.epoch_names import variables_of
 from pslab.train.job import Job
 from pslab.train.replica import Replica, worker_device
+from pslab.train.round_tally import RoundTally, weighs
 
 OUTER = "Outer"
 """Name of the optimizer that applies what is no gradient."""
@@ -27,12 +28,14 @@ class WorkerSide(Protocol):
 
     Attributes:
         contributions: what it commits, one per parameter.
+        weight: what a commit weighs where contributions are weighed: the examples that it was computed from, an int64 scalar.
         local: the parameters after a step that commits nothing; none where that leaves them alone.
         local_ops: what else such a step does.
         arrived: the parameters with which the worker comes to a commit.
     """
 
     contributions: Sequence[Tensor]
+    weight: Tensor
     local: Sequence[Tensor]
     local_ops: Sequence[Operation]
     arrived: Sequence[Tensor]
@@ -54,7 +57,7 @@ def worker_side(job: Job, replica: Replica) -> WorkerSide:
             return _Apart(job, replica, own_start)
         case Elastic(alpha=alpha):
             return _Tied(job, replica, alpha)
-    return _Accumulating(job, replica) if job.strategy.commit_every > 1 else _Simple(replica)
+    return _Accumulating(job, replica) if job.strategy.commit_every > 1 else _Simple(job, replica)
 
 
 def outer_optimizer(job: Job, replica: Replica) -> Optimizer:
@@ -77,7 +80,9 @@ def outer_slots(job: Job, optimizer: Optimizer) -> list[Operation]:
 class _Simple:
     """Commits the gradient of every step."""
 
-    def __init__(self, replica: Replica) -> None:
+    def __init__(self, job: Job, replica: Replica) -> None:
+        self._tally = RoundTally(job, replica)
+        self.weight = self._tally.total
         self.contributions: Sequence[Tensor] = replica.gradients
         self.local: Sequence[Tensor] = ()
         self.local_ops: Sequence[Operation] = ()
@@ -94,22 +99,24 @@ class _Simple:
 
 
 class _Accumulating(_Simple):
-    """Commits the mean of the gradients of several steps, at the same parameters."""
+    """Commits the mean of the gradients of several steps, at the same parameters; where contributions are weighed, of all their examples."""
 
     def __init__(self, job: Job, replica: Replica) -> None:
-        super().__init__(replica)
+        super().__init__(job, replica)
         self._sums = _own_variables(job, replica, "sum")
-        self.local_ops = [s.assign_add(g).op for s, g in zip(self._sums, replica.gradients, strict=True)]
-        every = float(job.strategy.commit_every)
-        self.contributions = [divide(add(s.value(), g), every) for s, g in zip(self._sums, replica.gradients, strict=True)]
+        step, total = self._tally.step, self._tally.total
+        counted = [multiply(g, cast(step, g.dtype)) for g in replica.gradients] if weighs(job) else replica.gradients
+        self.local_ops = [*(s.assign_add(g).op for s, g in zip(self._sums, counted, strict=True)), *self._tally.local_ops]
+        self.contributions = [divide(add(s.value(), g), cast(total, g.dtype)) for s, g in zip(self._sums, counted, strict=True)]
 
     def begin(self, pulled: Sequence[Tensor]) -> tuple[Sequence[Tensor], Sequence[Operation]]:
-        return pulled, [s.initializer for s in self._sums]
+        return pulled, [*(s.initializer for s in self._sums), *self._tally.begin]
 
     def settle(self, pulled: Sequence[Tensor], differences: Sequence[Tensor]) -> tuple[Sequence[Tensor], Sequence[Operation]]:
         graph = self.contributions[0].graph
         with graph.control_dependencies([c.op for c in self.contributions]):
-            return pulled, [s.assign(zeros(s.shape.as_tuple(), s.dtype)).op for s in self._sums]
+            emptied = [s.assign(zeros(s.shape.as_tuple(), s.dtype)).op for s in self._sums]
+        return pulled, [*emptied, *self._tally.settle()]
 
 
 class _Stepping:
@@ -117,14 +124,16 @@ class _Stepping:
 
     def __init__(self, job: Job, replica: Replica) -> None:
         self._replica = replica
+        self._tally = RoundTally(job, replica)
+        self.weight = self._tally.total
         self._mine = _own_variables(job, replica, "copy")
         self.local: Sequence[Tensor] = replica.optimizer.update(zip(replica.gradients, self._mine, strict=True))
-        self.local_ops: Sequence[Operation] = ()
+        self.local_ops: Sequence[Operation] = self._tally.local_ops
         self.arrived: Sequence[Tensor] = self.local
         self.contributions: Sequence[Tensor] = self.local
 
     def _begin_at(self, parameters: Sequence[Tensor]) -> tuple[list[Tensor], list[Operation]]:
-        return self._move_to(parameters), [v.initializer for v in self._replica.optimizer.variables()]
+        return self._move_to(parameters), [*(v.initializer for v in self._replica.optimizer.variables()), *self._tally.begin]
 
     def _move_to(self, parameters: Sequence[Tensor]) -> list[Tensor]:
         return [m.assign(p) for m, p in zip(self._mine, parameters, strict=True)]
@@ -149,7 +158,7 @@ class _Apart(_Stepping):
 
     def settle(self, pulled: Sequence[Tensor], differences: Sequence[Tensor]) -> tuple[Sequence[Tensor], Sequence[Operation]]:
         with self._replica.graph.control_dependencies([c.op for c in self.contributions]):
-            return self._move_to(pulled), self._base_at(pulled)
+            return self._move_to(pulled), [*self._base_at(pulled), *self._tally.settle()]
 
     def _base_at(self, parameters: Sequence[Tensor]) -> list[Operation]:
         return [b.assign(p).op for b, p in zip(self._base, parameters, strict=True)]
@@ -169,7 +178,7 @@ class _Tied(_Stepping):
         return elastic_difference(contribution, variable, self._alpha)
 
     def settle(self, pulled: Sequence[Tensor], differences: Sequence[Tensor]) -> tuple[Sequence[Tensor], Sequence[Operation]]:
-        return self._move_to([add(x, d) for x, d in zip(self.local, differences, strict=True)]), ()
+        return self._move_to([add(x, d) for x, d in zip(self.local, differences, strict=True)]), self._tally.settle()
 
 
 def _own_variables(job: Job, replica: Replica, name: str) -> list[Variable]:

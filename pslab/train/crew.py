@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from typing import Any, Protocol
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from typing import Any
 
+import numpy as np
+
+from pslab.data.division import Division
 from pslab.data.partitions import DataSource
 from pslab.errors import PslabError, UnavailableError
 from pslab.trace.recorder import Records
+from pslab.train.camera import Shot, full_shots
+from pslab.train.delays import Delay
+from pslab.train.distances import ReplicaParameters
 from pslab.train.history import History, News, Place
+from pslab.train.homecoming import FIRST_PS, Homecoming
 from pslab.train.job import CHIEF, CLIENT, Job
+from pslab.train.log_keeping import LogKeeper
 from pslab.train.loop import LoopStatus
 from pslab.train.model import Features, Model, try_out
+from pslab.train.plans import mode_plan
 from pslab.train.reading import Reading
 from pslab.train.service import Progress
+from pslab.train.stepping import Stepper
 from pslab.train.strategy import Replication, Strategy
+from pslab.train.tasks import Tasks
+from pslab.train.traffic import Traffic
 
 PATIENCE_S = 60.0
 """Seconds that a change waits for the step in flight."""
@@ -24,24 +37,6 @@ LOST_PATIENCE_S = 0.5
 """Seconds that it waits where a loop has failed, for which others may wait in vain."""
 RETURN_S = 10.0
 """Seconds in which a task that was lost comes back."""
-FIRST_PS = "ps:0"
-"""The task that keeps the global step and the claims."""
-
-
-class Tasks(Protocol):
-    """What a trainer needs of a cluster."""
-
-    ps: int
-    workers: int
-
-    def call(self, task: str, method: str, /, **arguments: Any) -> Any:
-        """Call a method of a task's `TaskService`."""
-
-    def call_all(self, method: str, /, tasks: Sequence[str] | None = None, **arguments: Any) -> dict[str, Any]:
-        """Call a method of several tasks at once; of all of them by default."""
-
-    def wait_for(self, task: str, timeout: float) -> None:
-        """Wait until a task answers."""
 
 
 class Crew:
@@ -51,36 +46,40 @@ class Crew:
         cluster: the tasks.
         dataset: what to train on.
         model: what to train; it is tried out at once.
-        batch_size: examples per worker and step.
-        data_seed: seed of the order of the examples.
+        division: how the data are divided among the workers.
         reading: how examples come in.
 
     Attributes:
         features: what a batch looks like.
+        division: how the data are divided among the workers.
         metric_names: names of the model's metrics.
         strategies: the strategy of each epoch.
         active: whether an epoch is on.
         progress: how far the training was when it was looked at last.
+        keeper: who keeps the apply log.
 
     Raises:
         UsageError: the model cannot be built or trained.
     """
 
-    def __init__(self, cluster: Tasks, dataset: DataSource, model: Model, batch_size: int, data_seed: int, reading: Reading) -> None:
+    def __init__(self, cluster: Tasks, dataset: DataSource, model: Model, division: Division, reading: Reading) -> None:
         self._cluster = cluster
         self._id = secrets.token_hex(4)
         self._dataset = dataset
         self._model = model
-        self._batch_size = batch_size
-        self._data_seed = data_seed
+        self.division = division
         self._reading = reading
         self.features = Features.of(*dataset.sample)
         self.metric_names = tuple(try_out(model, self.features).metrics)
         self.strategies: list[Strategy] = []
+        self._delays: dict[int, Delay] = {}
         self.active = False
         self._dropped = 0
         self.progress = Progress(0, 0)
         self._history = History(self.metric_names)
+        self._homecoming: Homecoming | None = None
+        self._gated = False
+        self.keeper = LogKeeper(cluster)
 
     @property
     def dropped(self) -> int:
@@ -102,11 +101,23 @@ class Crew:
             strategy,
             self._id,
             len(self.strategies) - 1,
-            self._batch_size,
-            self._data_seed,
+            self.division,
             self.progress.global_step,
             self._reading,
+            self._gated,
         )
+
+    def check(self, strategy: Strategy, workers: int) -> None:
+        """Whether the model can be trained in a mode with so many workers.
+
+        Raises:
+            UsageError: it cannot.
+            GraphError: its graph cannot be built or placed.
+        """
+        strategy.check(workers)
+        self.division.check(workers, self._dataset.examples)
+        if strategy.resident:  # depends on the model, too
+            mode_plan(replace(self.job(strategy), workers=workers))
 
     # What the tasks have
 
@@ -125,12 +136,14 @@ class Crew:
 
     def set_up(self) -> None:
         """Give the tasks their data, and the chief its model."""
+        self.keeper.forget()
         self._cluster.call_all("load", tasks=self._drivers(), data=self._dataset.for_tasks(), metrics=self.metric_names)
         self._cluster.call(CHIEF, "model", job=self.job(Strategy()))
 
-    def adjust(self, model: Model, batch_size: int) -> None:
-        """Take on the same model with other numbers, and another size of batches, for the epochs to come."""
-        self._model, self._batch_size = model, batch_size
+    def adjust(self, model: Model, division: Division) -> None:
+        """Take on the same model with other numbers, and other batches, for the epochs to come. A new log begins with them."""
+        self._model, self.division = model, division
+        self.keeper.forget()
         self._cluster.call(CHIEF, "model", job=self.job(Strategy()))
 
     @property
@@ -153,18 +166,22 @@ class Crew:
 
     # Epochs
 
-    def begin(self, strategy: Strategy) -> None:
-        """Begin an epoch: all loops are built, and wait for their first claim. Nothing happens if one is on."""
-        if self.active:
+    def begin(self, strategy: Strategy, gated: bool = False) -> None:
+        """Begin an epoch: all loops are built, and wait for their first claim; ``gated``, messages wait at the ps. Nothing happens if such a one is on."""
+        if self.active and gated == self._gated:
             return
+        self.end()
+        self._gated = gated
         self.strategies.append(strategy)
         step = self.look().global_step
         job = self.job(strategy)
         self.pause()
+        self.keeper.begin(job, None if self.keeper.begun else self.ask("state"))
         self._cluster.call(FIRST_PS, "begin", epoch_id=job.epoch_id, granted=step)
         try:
             if self._reading is Reading.FILES:
                 self._cluster.call_all("prepare", tasks=self._drivers()[:-1], job=job)
+            self._doze()
             first, *others = self.expected(strategy)
             if strategy.prepares:
                 self._cluster.call(first, "start", job=job)
@@ -174,25 +191,71 @@ class Crew:
         except PslabError:
             self._stop_and_drop()
             raise
+        self._cluster.call_all("count_anew")
+        self._homecoming = Homecoming(self._cluster, strategy, step)
         self.active = True
 
-    def end(self, patience: float = PATIENCE_S) -> None:
-        """End the epoch: the steps in flight are done (in ``patience`` seconds), what waited is given up."""
+    def end(self, patience: float = PATIENCE_S) -> str:
+        """End the epoch: the steps in flight are done (in ``patience`` seconds), what waited is given up.
+
+        Returns:
+            What parameters were lost that lived on workers; empty where none were.
+        """
         if not self.active:
-            return
-        self.active = False
+            return ""
         self.pause()
+        self._wake()
         self._cluster.call_all("let_go", tasks=self._servers())
         self._cluster.call_all("stop_updates", patience=patience)
+        told = "" if self._homecoming is None else self._homecoming.end()
+        self.active, self._homecoming = False, None
         self._stop_and_drop()
         self._fetch()
+        return told
+
+    def publish(self) -> None:
+        """Let the ps have the parameters as they are now, where those live on the workers. Call it while no update is under way."""
+        if self._homecoming is not None:
+            self._homecoming.publish(self.look().global_step)
+
+    def whole(self) -> bool:
+        """Whether no parameters that live on workers are lost."""
+        return self._homecoming is None or self._homecoming.whole()
+
+    def rescue(self) -> str:
+        """Let the ps have what is left of the parameters that live on workers, if it can be; what was lost."""
+        told = ""
+        if self._homecoming is not None:
+            with suppress(PslabError):
+                self.pause()
+                told = self._homecoming.end()
+        self._homecoming = None
+        return told
 
     def abandon(self) -> None:
         """End the epoch without a word to tasks that may be gone."""
         if self.active:
-            self.active = False
+            self.active, self._homecoming = False, None
             with suppress(PslabError):
                 self._stop_and_drop()
+
+    def slow(self, worker: int, delay: Delay | None) -> None:
+        """Let a worker be slow from now on, also where it is lost and comes back; None takes its delay away."""
+        self._delays.pop(worker, None)
+        if delay is not None:
+            self._delays[worker] = delay
+        with suppress(UnavailableError):  # it is told when it is back
+            self._cluster.call(f"worker:{worker}", "slow", delay=delay)
+
+    @contextmanager
+    def awake(self) -> Iterator[None]:
+        """A block in which no slow worker sleeps."""
+        self._wake()
+        try:
+            yield
+        finally:
+            with suppress(UnavailableError):
+                self._doze()
 
     def limit(self, updates: int) -> None:
         """Let updates be made up to this global step."""
@@ -201,6 +264,10 @@ class Crew:
     def pause(self) -> None:
         """Let no further update begin."""
         self._cluster.call(FIRST_PS, "pause")
+
+    def stepper(self) -> Stepper:
+        """What lets messages in, in an epoch with gates."""
+        return Stepper(self._cluster, self.job(self.strategies[-1]).epoch_id)
 
     # Looking
 
@@ -213,6 +280,13 @@ class Crew:
         """Whether no update is under way."""
         progress = self.look()
         return progress.global_step == progress.granted
+
+    def has_parameters(self) -> bool:
+        """Whether the chief can be asked, and all variables have a value."""
+        try:
+            return bool(self.ask("initialised"))
+        except UnavailableError:
+            return False
 
     def records(self) -> Records:
         """All step records until now."""
@@ -237,18 +311,56 @@ class Crew:
         """The loops of each task."""
         return self._cluster.call_all("loops", tasks=self._drivers())
 
+    def film(self) -> None:
+        """Trace the steps that begin from now on."""
+        self._cluster.call_all("film", tasks=self._drivers())
+
+    def filmed(self, strategy: Strategy) -> int:
+        """How many steps of the first task that has a loop were traced until now."""
+        return len(full_shots(self._cluster.call(self.expected(strategy)[0], "shots")))
+
+    def cut(self) -> dict[str, list[Shot]]:
+        """Trace no further steps; those that were, by the task that drove them."""
+        return self._cluster.call_all("cut", tasks=self._drivers())
+
+    def replicas(self) -> list[ReplicaParameters]:
+        """The replicas as they came to their last commits, in the order of their workers; none where no epoch is on."""
+        if not self.active:
+            return []
+        found = self._cluster.call_all("replicas", tasks=self.expected(self.strategies[-1]))
+        return sorted((replica for replicas in found.values() for replica in replicas), key=lambda r: int(r.worker.partition(":")[2]))
+
     def expected(self, strategy: Strategy) -> list[str]:
         """Tasks that have loops while an epoch is on."""
         return [CLIENT] if strategy.replication is Replication.IN_GRAPH else self._drivers()[:-1]
+
+    def traffic(self) -> Traffic:
+        """What went between the tasks in this epoch, or the one that was last."""
+        records = self.records()
+        mine = records[records["strategy"] == len(self.strategies) - 1]
+        steps = {f"worker:{i}": int(np.count_nonzero(mine["worker"] == i)) for i in range(self.workers)}
+        return Traffic(self._cluster.call_all("traffic"), steps)
 
     def _stop_and_drop(self) -> None:
         """What is forgotten before all loops have ended would be made anew by those that still run."""
         try:
             self._cluster.call_all("stop")
+            self.keeper.end()
         finally:
             held = self._cluster.call_all("drop", epoch_id=self.job(self.strategies[-1]).epoch_id)
         self._dropped += max(held.values(), default=0)
         self.progress = self.progress._replace(late=0)
+
+    def _wake(self) -> None:
+        with suppress(UnavailableError):  # who is lost does not sleep
+            self._cluster.call_all("wake", tasks=self._slow())
+
+    def _doze(self) -> None:
+        for worker in self._slow():
+            self._cluster.call(worker, "slow", delay=self._delays[int(worker.partition(":")[2])])
+
+    def _slow(self) -> list[str]:
+        return [f"worker:{i}" for i in sorted(self._delays) if i < self._cluster.workers]
 
     def _fetch(self) -> None:
         for task in self._drivers():

@@ -12,6 +12,7 @@ from pslab.graph.ops.math import add_n, divide
 from pslab.graph.ops.sources import identity
 from pslab.graph.tensor import Tensor
 from pslab.sync.claim_ops import claim, try_claim
+from pslab.sync.weighing_ops import mean_of
 from pslab.train.applying import apply_at_once, note_read, pace_of
 from pslab.train.divergence import squared_distances
 from pslab.train.exchange import Exchange, send
@@ -19,6 +20,7 @@ from pslab.train.job import Job
 from pslab.train.model import Tower
 from pslab.train.reading import source_of
 from pslab.train.replica import PS_0, Replica, build_replica, guarded, worker_device
+from pslab.train.round_tally import examples_of, weighs
 from pslab.train.staleness import staleness
 from pslab.train.updates import Aggregation, Sync
 
@@ -79,14 +81,13 @@ def sync_towers(job: Job) -> TowersGraph:
     assert isinstance(update, Sync)
     first = build_replica(job, 0)
     replicas = [first, *(_tower(job, first, worker) for worker in range(1, job.workers))]
-    share = job.workers if update.aggregation is Aggregation.MEAN else 1
     with first.graph.as_default():
         exchanges = [_send(job, r) for r in replicas]
+        examples = [_sent_with(e, examples_of(r)) for e, r in zip(exchanges, replicas, strict=True)] if weighs(job) else []
         together = []
         for variable, parts in zip(first.variables, zip(*(e.arrived for e in exchanges), strict=True), strict=True):
             with first.graph.colocate_with(variable.op):
-                total = add_n(parts) if len(parts) > 1 else identity(parts[0])
-                together.append(divide(total, float(share)) if share > 1 else total)
+                together.append(_together(update.aggregation, parts, examples))
         arrived = [op for e in exchanges for op in e.sent]
         with first.graph.device(PS_0):
             read_step = identity(first.global_step.value())  # read at the same time as the parameters
@@ -99,6 +100,20 @@ def sync_towers(job: Job) -> TowersGraph:
         next_step = first.count_after([stale.op, *(u.op for u in updates)])
         step = _step(job, first, replicas, stale, next_step, next_step.op, before, (), exchanges)
     return TowersGraph(first, [step], _claim(job, first))
+
+
+def _together(aggregation: Aggregation, parts: Sequence[Tensor], examples: Sequence[Tensor]) -> Tensor:
+    """What towers bring for one variable, as one gradient; ``examples`` are what they weigh, if they do."""
+    if aggregation is Aggregation.WEIGHTED:
+        return mean_of(parts, examples)
+    total = add_n(parts) if len(parts) > 1 else identity(parts[0])
+    return divide(total, float(len(parts))) if aggregation is Aggregation.MEAN and len(parts) > 1 else total
+
+
+def _sent_with(exchange: Exchange, tensor: Tensor) -> Tensor:
+    """A tensor on the worker, as one more that travels with what it sends."""
+    with tensor.graph.control_dependencies(exchange.sent), tensor.graph.colocate_with(tensor.op):
+        return identity(tensor)
 
 
 def async_towers(job: Job) -> TowersGraph:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from pslab.data.division import Division
 from pslab.train.model import Features, Model
 from pslab.train.reading import Reading
 from pslab.train.strategy import Strategy
@@ -26,10 +27,10 @@ class Job:
         strategy: how the replicas work together.
         trainer: id of the trainer whose job it is.
         epoch: number of this activation among the trainer's; each change of mode begins a new one.
-        batch_size: examples per worker and step.
-        data_seed: seed of the order of the examples.
+        division: how the data are divided among the workers.
         first_step: the global step at which the epoch begins; it sets the place in the data.
         reading: how examples come in.
+        gated: whether what comes to a ps waits at a gate until it is let in.
     """
 
     model: Model
@@ -39,10 +40,10 @@ class Job:
     strategy: Strategy
     trainer: str
     epoch: int
-    batch_size: int
-    data_seed: int
+    division: Division
     first_step: int
     reading: Reading = Reading.FEEDING
+    gated: bool = False
 
     @property
     def fed(self) -> Job:

@@ -8,6 +8,7 @@ from time import monotonic
 from typing import Protocol
 
 from pslab.errors import InternalError, PslabError
+from pslab.train.distances import ReplicaParameters
 
 GRACE_S = 0.02
 """Seconds in which a turn that makes no update may still take the answer to its last one."""
@@ -17,6 +18,10 @@ LOOK_S = 0.005
 
 class Turn(Protocol):
     """One step of a loop."""
+
+    @property
+    def replicas(self) -> list[ReplicaParameters]:
+        """The replicas that it steps, as they came to their last commits."""
 
     def claim(self) -> None:
         """Wait until the next update may be made, and claim it."""
@@ -81,6 +86,11 @@ class Loop:
             if self._waiting or monotonic() > deadline:
                 self._turn.cancel()
             self._thread.join(LOOK_S)
+
+    @property
+    def replicas(self) -> list[ReplicaParameters]:
+        """The replicas that its turns step, as they came to their last commits."""
+        return self._turn.replicas
 
     def status(self) -> LoopStatus:
         """How it fares now."""

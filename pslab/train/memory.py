@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from pslab.graph.memory import TaskMemory, step_memory
+from pslab.train.collective import Pipeline
 from pslab.train.job import CHIEF, Job
 from pslab.train.plans import PlannedStep, chief_step, mode_step
 from pslab.train.strategy import Replication
@@ -22,16 +24,26 @@ class TrainingMemory:
 
     def __init__(self, job: Job) -> None:
         self._job = job
-        self._between = job.strategy.replication is not Replication.IN_GRAPH
-        gathered = job.strategy.gathered
-        towers = job.workers if not self._between and not gathered else 1
-        self._steps = [mode_step(job, worker) for worker in range(towers)]
-        self._chief = chief_step(job) if self._between and gathered else None
+        strategy = job.strategy
+        self._alike = strategy.replication is not Replication.IN_GRAPH and not strategy.resident
+        piped = isinstance(strategy.update, Pipeline)
+        steps = 1 if self._alike or strategy.gathered or piped else job.workers
+        self._steps = [mode_step(job, worker) for worker in range(steps)]
+        self._chief = chief_step(job) if self._alike and strategy.gathered else None
+        self._piped = piped
+
+    def of_each(self, sizes: Sequence[int]) -> dict[str, TaskMemory]:
+        """What it takes, by task, if the workers' batches are of these sizes. What serves all is taken as if they had the largest."""
+        if self._piped:  # every batch goes through every worker
+            return self.of(math.ceil(sum(sizes) / len(sizes)))
+        of = {size: self.of(size) for size in set(sizes)}
+        return {**of[max(sizes)], **{f"worker:{i}": of[size][f"worker:{i}"] for i, size in enumerate(sizes)}}
 
     def of(self, batch: int) -> dict[str, TaskMemory]:
         """What it takes with batches of this size, by task."""
-        found = [memory_of(step, batch) for step in self._steps]
-        if self._between:
+        whole = batch * (self._job.workers if self._piped else 1)
+        found = [memory_of(step, whole) for step in self._steps]
+        if self._alike:
             workers = range(self._job.workers)
             found = [{(f"worker:{i}" if task == CHIEF else task): memory for task, memory in found[0].items()} for i in workers]
         if self._chief is not None:

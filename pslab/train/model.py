@@ -22,7 +22,9 @@ from pslab.optim.optimizer import (
     RMSPropOptimizer,
 )
 from pslab.trace.records import step_dtype
+from pslab.train.placement import Placement
 from pslab.train.reading import Source, fed
+from pslab.train.updates import choice
 
 Build = Callable[[Tensor, Tensor], tuple[Tensor, Mapping[str, Tensor]]]
 
@@ -70,6 +72,7 @@ class Model:
         optimizer: one of `OPTIMIZERS`, or a function without arguments that makes an `Optimizer`.
         learning_rate: for an optimizer given by name.
         seed: graph-level random seed, from which the initial parameters follow.
+        placement: how its variables are spread over the ps tasks.
     """
 
     build: Build
@@ -77,6 +80,7 @@ class Model:
     optimizer: str | Callable[[], Optimizer] = "sgd"
     learning_rate: float = 0.1
     seed: int = 0
+    placement: Placement = Placement.IN_TURN
 
     def __post_init__(self) -> None:
         if not callable(self.build):
@@ -85,6 +89,7 @@ class Model:
             raise UsageError(f"there is no optimizer {self.optimizer!r}; there is {', '.join(OPTIMIZERS)}")
         if not self.learning_rate > 0:
             raise UsageError(f"the learning rate must be positive, found {self.learning_rate!r}")
+        object.__setattr__(self, "placement", choice(Placement, self.placement, "placement"))
 
     def with_rate(self, learning_rate: float) -> Model:
         """The same with another learning rate.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from pslab.graph.default_names import name_scope
 from pslab.graph.ops.sources import identity
 from pslab.graph.variables import global_variables, is_variable_initialized, variables_initializer
 from pslab.runtime.session import Session
+from pslab.train.distances import Parameters
 from pslab.train.job import Job
 from pslab.train.replica import build_replica
 
@@ -64,6 +65,22 @@ class ModelSession:
         values = self._session.run(list(self._replica.variables))
         return {v.op.name: value for v, value in zip(self._replica.variables, values, strict=True)}
 
+    def state(self) -> dict[str, np.ndarray[Any, Any]]:
+        """The values of all variables, slots and the global step among them, by name."""
+        values = self._session.run([v.value() for v in self._variables])
+        return {v.op.name: np.asarray(value) for v, value in zip(self._variables, values, strict=True)}
+
+    def load(self, state: Mapping[str, np.ndarray[Any, Any]]) -> None:
+        """Give all variables the values of a `state`.
+
+        Raises:
+            UsageError: it is of another model.
+        """
+        if unlike := {v.op.name for v in self._variables} ^ set(state):
+            raise UsageError(f"the state is of another model: {sorted(unlike)[0]!r} is in one of the two only")
+        for variable in self._variables:
+            variable.load(state[variable.op.name], self._session)
+
     def evaluate(self, x: np.ndarray[Any, Any], y: np.ndarray[Any, Any], chunk: int = CHUNK) -> dict[str, float]:
         """Loss and metrics over examples: means over chunks of ``chunk`` examples, weighted by their size."""
         tower = self._replica.tower
@@ -75,6 +92,18 @@ class ModelSession:
             for name, value in values.items():
                 totals[name] += float(value) * len(x[part])
         return {name: total / len(x) for name, total in totals.items()}
+
+    def losses(self, points: Sequence[Parameters], x: np.ndarray[Any, Any], y: np.ndarray[Any, Any], chunk: int = CHUNK) -> list[float]:
+        """The loss over examples at each of some points in parameter space; the variables stay as they are. Chunks as in `evaluate`."""
+        tower, reads = self._replica.tower, self._replica.reads
+        names = [v.op.name for v in self._replica.variables]
+        totals = [0.0] * len(points)
+        for start in range(0, len(x), chunk):
+            xs, ys = x[start : start + chunk], y[start : start + chunk]
+            for i, point in enumerate(points):
+                fed = {read: point[name] for read, name in zip(reads, names, strict=True)}
+                totals[i] += float(self._session.run(tower.loss, {tower.x: xs, tower.y: ys, **fed})) * len(xs)
+        return [total / len(x) for total in totals]
 
     def predict(self, x: np.ndarray[Any, Any], chunk: int = CHUNK) -> dict[str, np.ndarray[Any, Any]]:
         """The model's outputs for examples, ``chunk`` of them at a time, by name.

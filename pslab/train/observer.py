@@ -9,7 +9,7 @@ FIRST_INTERVAL_S = 0.05
 
 
 class Observer:
-    """Decides which steps are observed, so that the extra time of those stays within `SHARE` of all time.
+    """Decides which steps are observed, so that the extra time of those stays within `SHARE` of all time. Never two in a row are.
 
     Args:
         now: time in seconds, of any origin.
@@ -18,14 +18,15 @@ class Observer:
     def __init__(self, now: float) -> None:
         self._next = now
         self._usual: float | None = None
+        self._again = False
 
     def due(self, now: float) -> bool:
         """Whether the step that begins now should be observed."""
-        return now >= self._next
+        return now >= self._next and not self._again
 
     def note(self, began: float, ended: float, observed: bool) -> None:
         """Learn from a step how long one takes, and when the next look can be afforded."""
-        took = ended - began
+        took, self._again = ended - began, observed
         if observed:
             extra = took - self._usual if self._usual is not None else 0.0
             self._next = ended + max(extra / SHARE, FIRST_INTERVAL_S)

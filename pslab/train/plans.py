@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from pslab.data.division import Division
 from pslab.data.partitions import DataSource
 from pslab.graph.graph import Graph
 from pslab.graph.operation import Operation
@@ -13,15 +14,18 @@ from pslab.graph.placement import place
 from pslab.graph.plan import StepPlan
 from pslab.graph.tensor import Tensor
 from pslab.train import between_graph, in_graph
+from pslab.train.collective import Pipeline, RingAllReduce
 from pslab.train.job import CHIEF, CLIENT, Job
 from pslab.train.model import Features, Model
+from pslab.train.pipeline import pipeline
 from pslab.train.replica import build_replica
+from pslab.train.ring import ring_replica
 from pslab.train.strategy import Replication, Strategy
 
 
 def sketch(model: Model, dataset: DataSource, strategy: Strategy, ps: int, workers: int) -> Job:
     """A job that is not to be run."""
-    return Job(model, Features.of(*dataset.sample), ps, workers, strategy, "sketch", 0, 64, 0, 0)
+    return Job(model, Features.of(*dataset.sample), ps, workers, strategy, "sketch", 0, Division(), 0)
 
 
 class PlannedStep(NamedTuple):
@@ -38,6 +42,12 @@ class PlannedStep(NamedTuple):
     feeds: Sequence[Tensor]
 
 
+def placement_of(plan: StepPlan) -> str:
+    """One line per op, as TensorFlow's ``log_device_placement`` prints it: ``op: (Type): device``."""
+    nodes = [n for part in plan.partitions.values() for stage in part.stages for n in (*stage.nodes, *stage.waits)]
+    return "\n".join(f"{n.name}: ({n.type}): {n.device}" for n in nodes)
+
+
 def mode_plan(job: Job, worker: int = 0) -> StepPlan:
     """The plan of `mode_step`."""
     return mode_step(job, worker).plan
@@ -50,6 +60,13 @@ def mode_step(job: Job, worker: int = 0) -> PlannedStep:
         job: what is trained, and how.
         worker: whose step, where each has its own.
     """
+    if isinstance(job.strategy.update, Pipeline):
+        piped = pipeline(job)
+        return _plan(job, CLIENT, [piped.next_step, piped.granted, piped.loss, *piped.metrics.values()], piped.feeds)
+    if isinstance(job.strategy.update, RingAllReduce):
+        ring = ring_replica(job, worker)
+        ends = [] if ring.granted is None else [ring.granted]
+        return _plan(job, f"worker:{worker}", [ring.next_step, ring.stood, *ring.results, *ends, *ring.pushes], ring.feeds)
     if job.strategy.replication is Replication.IN_GRAPH:
         step = in_graph.towers_graph(job).steps[0 if job.strategy.gathered else worker]
         values: list[Tensor] = [t for tower in step.towers for t in (tower.loss, *tower.metrics.values())]

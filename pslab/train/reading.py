@@ -103,13 +103,13 @@ def _preloaded(features: Features) -> Source:
 
 def _from_file(job: Job, worker: int) -> Source:
     """Ops read the worker's file again and again, and gather its rows to batches."""
-    features, graph = job.features, get_default_graph()
+    features, graph, size = job.features, get_default_graph(), job.division.sizes(job.workers)[worker]
     before = len(graph.get_collection(GraphKeys.QUEUE_RUNNERS))
     files = string_input_producer([str(share_path(job, worker))], shuffle=False)
     dtypes = [np.dtype(features.x_dtype), np.dtype(features.y_dtype)]
     reader = NumpyReader(names=["x", "y"], dtypes=dtypes, shapes=[features.x_shape, features.y_shape])
-    _, read = reader.read_up_to(files, job.batch_size)
-    x, y = batch(list(read), job.batch_size, capacity=4 * job.batch_size, enqueue_many=True)
+    _, read = reader.read_up_to(files, size)
+    x, y = batch(list(read), size, capacity=4 * size, enqueue_many=True)
     return Source(x, y, [], lambda batches: (), (), graph.get_collection(GraphKeys.QUEUE_RUNNERS)[before:])
 
 

@@ -8,6 +8,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from pslab.data.batches import Batches
 from pslab.data.partitions import Share
 from pslab.data.reader_ops import READERS
@@ -18,19 +20,34 @@ from pslab.queues.ops import QUEUES as INPUT_QUEUES
 from pslab.runtime.session import Session
 from pslab.runtime.targets import publish, withdraw
 from pslab.runtime.task_server import TaskServer
+from pslab.runtime.transport import Network, Sent
 from pslab.sync.claim_ops import claims_of
+from pslab.sync.gate_ops import GATES
 from pslab.sync.ledger_ops import LEDGERS
+from pslab.sync.mailbox_ops import MAILBOXES
 from pslab.sync.ops import ACCUMULATORS
 from pslab.sync.pacing_ops import CLOCKS
 from pslab.trace.recorder import Fetched, Recorder
 from pslab.trace.records import step_dtype
-from pslab.train import between_graph, in_graph
+from pslab.train import between_graph
+from pslab.train.camera import Camera, FilmedSession, Shot
+from pslab.train.collective import Pipeline, RingAllReduce
+from pslab.train.delays import Delay
+from pslab.train.distances import ReplicaParameters
 from pslab.train.epoch_names import resources_of, variables_of
+from pslab.train.gating import tower_steps, worker_graph
 from pslab.train.job import CHIEF, CLIENT, Job
 from pslab.train.loop import Loop, LoopStatus
 from pslab.train.model_session import ModelSession
+from pslab.train.order_service import OrderService
+from pslab.train.pipeline import pipeline
 from pslab.train.reading import Reading, Supply, readers_of, write_share
+from pslab.train.resident import Residence
+from pslab.train.resident_turns import PipelineTurn, RingTurn
+from pslab.train.ring import ring_replica
+from pslab.train.straggler import STRAGGLER, changing
 from pslab.train.strategy import Replication
+from pslab.train.traffic import TaskTraffic
 from pslab.train.turns import ChiefTurn, ReplicaTurn, StepRecorder, TowersTurn
 
 GLOBAL_STEP = "global_step"
@@ -53,7 +70,7 @@ class Progress(NamedTuple):
     late: int = 0
 
 
-class TaskService:
+class TaskService(OrderService):
     """A task: its server on the data plane, and its training loops.
 
     Args:
@@ -82,8 +99,11 @@ class TaskService:
         self._sessions: list[Session] = []
         self._recorder = Recorder(step_dtype(), RECORDS)
         self._model: ModelSession | None = None
+        self._residence: Residence | None = None
+        self._camera = Camera()
         self._supplies: list[Supply] = []
         self._share: Path | None = None
+        self._sent_before: dict[str, Sent] = {}
 
     def close(self) -> None:
         """End the loops and stop serving."""
@@ -98,6 +118,20 @@ class TaskService:
         """Bytes of memory of the GPU that it computes on; None without one."""
         return gpu_memory()
 
+    def shape(self, network: Network) -> None:
+        """Give the links of this task another shape, from now on."""
+        self._server.port.shape(network)
+
+    def traffic(self) -> TaskTraffic:
+        """What this task has sent since `count_anew`, or its start."""
+        sent = {peer: sent - self._sent_before.get(peer, Sent()) for peer, sent in self._server.port.sent().items()}
+        return TaskTraffic({peer: now for peer, now in sent.items() if now.messages}, self._server.task.tally.weights())
+
+    def count_anew(self) -> None:
+        """Count what is sent from now on."""
+        self._sent_before = self._server.port.sent()
+        self._server.task.tally.begin_anew()
+
     # Training
 
     def load(self, data: Share, metrics: tuple[str, ...]) -> None:
@@ -109,7 +143,8 @@ class TaskService:
     def begin_anew(self) -> None:
         """Forget the step records, and let random sequences begin anew."""
         self._recorder = Recorder(self._recorder.dtype, RECORDS)
-        self._server.task.drop_resources(GENERATORS)
+        for resources in (GENERATORS, STRAGGLER):
+            self._server.task.drop_resources(resources)
 
     def prepare(self, job: Job) -> None:
         """Write the file that this worker's examples are to be read from, where the job reads from files."""
@@ -134,17 +169,21 @@ class TaskService:
                 loop.start()
 
     def _build(self, job: Job) -> list[Loop]:
+        if isinstance(job.strategy.update, Pipeline):
+            return [self._pipeline(job)] if self._name == CLIENT else []
         if job.strategy.replication is Replication.IN_GRAPH:
             return self._towers(job) if self._name == CLIENT else []
         kind, _, index = self._name.partition(":")
         if kind != "worker":
             return []
+        if isinstance(job.strategy.update, RingAllReduce):
+            return [self._ring(job, int(index))]
         loops = []
         if job.strategy.gathered and self._name == CHIEF:
             chief = between_graph.chief(job)
             loops.append(Loop("chief", ChiefTurn(chief, self._session(chief.graph))))
         worker = int(index)
-        graph = between_graph.worker_graph(job, worker)
+        graph = worker_graph(job, worker)
         session = self._session(graph.replica.graph)
         if self._name == CHIEF:
             session.prepare(list(graph.prepare), []).run(())
@@ -161,9 +200,8 @@ class TaskService:
         return loops
 
     def _towers(self, job: Job) -> list[Loop]:
-        graph = in_graph.towers_graph(job)
         loops = []
-        for step in graph.steps:
+        for graph, step in tower_steps(job):
             batches = [self._batches(job, worker) for worker in step.workers]
             records = [StepRecorder(self._recorder, worker, job.epoch) for worker in step.workers]
             session = self._session(graph.replica.graph)
@@ -171,8 +209,24 @@ class TaskService:
             loops.append(Loop("client" if job.strategy.gathered else f"tower:{step.workers[0]}", turn))
         return loops
 
+    def _ring(self, job: Job, worker: int) -> Loop:
+        graph = ring_replica(job, worker)
+        session = self._session(graph.replica.graph)
+        self._residence = Residence(graph.resident, session)
+        records = StepRecorder(self._recorder, worker, job.epoch)
+        turn = RingTurn(graph, session, job, self._batches(job, worker), self._supply(session), records)
+        return Loop(self._name, turn, makes_updates=graph.claim is not None)
+
+    def _pipeline(self, job: Job) -> Loop:
+        graph = pipeline(job)
+        session = self._session(graph.replica.graph)
+        self._residence = Residence(graph.resident, session)
+        batches = [self._batches(job, worker) for worker in range(job.workers)]
+        records = {worker: StepRecorder(self._recorder, worker, job.epoch) for worker in graph.stages}
+        return Loop("client", PipelineTurn(graph, session, batches, records))
+
     def _session(self, graph: Any) -> Session:
-        session = Session(self.address, graph)
+        session = FilmedSession(self._camera, self.address, graph)
         self._sessions.append(session)
         return session
 
@@ -184,9 +238,20 @@ class TaskService:
     def _batches(self, job: Job, worker: int) -> Batches:
         if self._data is None:
             raise FailedPreconditionError(f"{self._name} has no data to train on")
-        batches = self._data.batches(job.batch_size, job.data_seed, worker, job.workers)
+        batches = self._data.batches(job.division, worker, job.workers)
         batches.seek(job.first_step)
         return batches
+
+    def slow(self, delay: Delay | None) -> None:
+        """Be so much slower in each step of training from now on, or no slower if None; a sleep in progress ends if that is another delay."""
+        with changing(self._server.task) as straggler:
+            straggler.slow(delay, seed=int(self._name.partition(":")[2]))
+            straggler.doze()
+
+    def wake(self) -> None:
+        """End the sleep of a step in flight, and let none begin before `slow` is called again."""
+        with changing(self._server.task) as straggler:
+            straggler.wake()
 
     def stop_updates(self, patience: float) -> None:
         """End the loops that make updates, each after its turn in flight, or after ``patience`` seconds."""
@@ -209,11 +274,41 @@ class TaskService:
                 ending.callback(session.close)
             for supply in self._supplies:
                 ending.callback(supply.end)
-            self._sessions, self._supplies = [], []
+            self._sessions, self._supplies, self._residence = [], [], None
+
+    def resident_step(self) -> int | None:
+        """The updates that the parameters which live on the workers have had, as far as this task knows; None if it has none, or they are lost."""
+        return None if self._residence is None else self._residence.step()
+
+    def publish(self) -> None:
+        """Bring the parameters that live on the workers to the ps, and the global step with them. Call it between two steps.
+
+        Raises:
+            FailedPreconditionError: this task has none.
+        """
+        if self._residence is None:
+            raise FailedPreconditionError(f"{self._name} has no parameters to publish")
+        self._residence.publish()
+
+    def film(self) -> None:
+        """Trace the steps that this task's loops begin from now on."""
+        self._camera.start()
+
+    def shots(self) -> list[Shot]:
+        """The steps that were traced until now."""
+        return self._camera.shots()
+
+    def cut(self) -> list[Shot]:
+        """Trace no further steps; those that were."""
+        return self._camera.stop()
 
     def loops(self) -> list[LoopStatus]:
         """How the loops of this task fare."""
         return [loop.status() for loop in self._loops]
+
+    def replicas(self) -> list[ReplicaParameters]:
+        """The parameters with which the replicas that are driven here came to their last commits."""
+        return [replica for loop in self._loops for replica in loop.replicas]
 
     def records(self, cursor: int) -> Fetched:
         """The step records since ``cursor``."""
@@ -248,13 +343,11 @@ class TaskService:
             late = max((a.stats().dropped for a in task.resources(ACCUMULATORS)), default=0)
             return Progress(int(task.variables.read(GLOBAL_STEP)), claims_of(task).granted, late)
 
-    def let_go(self) -> None:
-        """Let workers go on that wait for slower ones, so that their turns come to an end."""
+    def go_back(self, step: int) -> None:
+        """Let the global step be that of the parameters that lie on the ps: those that were to take their place are lost."""
         task = self._server.task
         with task.monitor:
-            for clock in task.resources(CLOCKS):
-                clock.open()
-            task.monitor.notify_all()
+            task.variables.assign(GLOBAL_STEP, np.asarray(step, np.int64))
 
     def drop(self, epoch_id: str) -> int:
         """Forget what an epoch, which has ended on all tasks, has left here: what it kept and read, and the file that it read from.
@@ -264,7 +357,7 @@ class TaskService:
         """
         self._drop_share()
         task, kept, read, own = self._server.task, resources_of(epoch_id), readers_of(epoch_id), variables_of(epoch_id)
-        for resources in (CLOCKS + kept, LEDGERS + kept, READERS + read, INPUT_QUEUES + read):
+        for resources in (CLOCKS + kept, MAILBOXES + kept, LEDGERS + kept, GATES + kept, READERS + read, INPUT_QUEUES + read):
             task.drop_resources(resources)
         with task.monitor:
             for name in [n for n in task.variables if n.startswith((read, own))]:

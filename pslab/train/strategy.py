@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 from pslab.errors import UsageError
+from pslab.train.collective import WHY, replication_of
 from pslab.train.commits import Commit, Differences, Elastic, Gradients
 from pslab.train.compression import Compression
 from pslab.train.updates import Aggregation, Async, Immediate, KAsync, Sync, Update, choice
@@ -57,7 +60,9 @@ class Strategy:
                 f"elastic averaging sends parameters, of which {self.compression} would make others",
                 "use pslab.Float16() or pslab.Int8(), or commit=pslab.Differences()",
             )
-        if self.replication is Replication.IN_GRAPH:
+        if self.resident:
+            self._check_resident()
+        elif self.replication is Replication.IN_GRAPH:
             self._check_in_graph()
 
     def _check_in_graph(self) -> None:
@@ -68,6 +73,32 @@ class Strategy:
             raise UsageError("in-graph replication takes locks: its towers read the parameters wherever the model does", instead)
         if self.commit_every > 1 or not isinstance(self.commit, Gradients):
             raise UsageError("in-graph replication commits the gradients of every step: its towers have no parameters of their own", instead)
+
+    def _check_resident(self) -> None:
+        if self.replication != (only := replication_of(self.update)):
+            raise UsageError(f"{self.replication} replication has no {self.update}: {WHY[only]}", f"use replication={only!r}")
+        if self.commit_every > 1 or self.commit != Gradients() or self.compression is not None:
+            raise UsageError(
+                f"in {self.update} workers put the gradients of every step together, as they are",
+                "use commit_every=1, commit=pslab.Gradients() and compression=None",
+            )
+
+    def changed(self, **fields: Any) -> Strategy:
+        """The same with some fields changed. An update rule that can be had in one replication only brings that along.
+
+        Raises:
+            UsageError: there is no such field, or a value does not fit.
+        """
+        known = [f.name for f in dataclasses.fields(self)]
+        if unknown := [name for name in fields if name not in known]:
+            raise UsageError(f"a mode has no {unknown[0]!r}", f"it has {', '.join(known)}")
+        only = replication_of(fields.get("update"))
+        return dataclasses.replace(self, **({"replication": only, **fields} if only else fields))
+
+    @property
+    def resident(self) -> bool:
+        """Whether the parameters live on the workers while this mode is in force."""
+        return bool(replication_of(self.update))
 
     @property
     def gathered(self) -> bool:
@@ -83,6 +114,11 @@ class Strategy:
     def prepares(self) -> bool:
         """Whether the first worker has to prepare the ps before the others may begin."""
         return isinstance(self.update, Immediate) and (self.local or self.update == Async(lock=False))
+
+    @property
+    def in_step(self) -> bool:
+        """Whether every replica takes part in every update, each with one commit."""
+        return self.replication is Replication.BETWEEN_GRAPH and isinstance(self.update, Sync) and not self.update.backup
 
     def check(self, workers: int) -> None:
         """Whether this strategy can run with so many workers.

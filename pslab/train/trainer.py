@@ -4,33 +4,35 @@ from __future__ import annotations
 
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
-from time import monotonic
-from typing import Any
 
-import numpy as np
-
+from pslab.data.division import Division
 from pslab.data.partitions import DataSource
-from pslab.errors import CancelledError, DeadlineExceededError, FailedPreconditionError, OpError, PslabError, UnavailableError, UsageError
+from pslab.errors import FailedPreconditionError, UnavailableError, UsageError
 from pslab.trace.recorder import Records
-from pslab.train.batch_size import check_batch_size
-from pslab.train.crew import LOST_PATIENCE_S, PATIENCE_S, Crew, Tasks
+from pslab.train.apply_log import ApplyLog
+from pslab.train.by_message import ByMessage
+from pslab.train.camera import Timeline
+from pslab.train.crew import Crew
+from pslab.train.delays import Delay
 from pslab.train.history import News, Place
 from pslab.train.job import Job
-from pslab.train.loop import LoopStatus
 from pslab.train.model import Model
-from pslab.train.model_session import CHUNK
 from pslab.train.reading import Reading
+from pslab.train.replica_view import ReplicaView
 from pslab.train.strategy import Strategy
+from pslab.train.tasks import Tasks
+from pslab.train.traffic import Traffic
 from pslab.train.trainer_status import TrainerStatus
 
-LOOK_S = 0.1
-"""Seconds between two looks at the tasks."""
+TRACED_STEPS = 3
+"""Updates for which steps are traced: the first may have begun before, and the others' last may not be over."""
 
 
-class Trainer:
+class Trainer(ByMessage):
     """Trains a model on the tasks of a cluster.
 
     All its methods may be called at any time and from any thread; what needs a quiet moment waits for the steps in flight. A change of mode never
@@ -41,9 +43,11 @@ class Trainer:
         dataset: what to train on.
         model: what to train.
         strategy: the mode to begin with.
-        batch_size: examples per worker and step.
+        batch_size: examples per step of a worker: one number for all, or one per worker.
         data_seed: seed of the order of the examples.
         reading: how examples come in.
+        shares: which part of the examples each worker has as its own; None deals out one stream.
+        passes: how often a worker goes through what it gets; None is for ever.
 
     Raises:
         UsageError: the model cannot be built or trained, or a number does not fit.
@@ -55,21 +59,18 @@ class Trainer:
         dataset: DataSource,
         model: Model,
         strategy: Strategy | None = None,
-        batch_size: int = 64,
+        batch_size: int | Sequence[int] = 64,
         data_seed: int = 0,
         reading: Reading = Reading.FEEDING,
+        *,
+        shares: Sequence[float] | None = None,
+        passes: int | None = None,
     ) -> None:
-        self._strategy = strategy if strategy is not None else Strategy()
-        self._strategy.check(cluster.workers)
+        crew = Crew(cluster, dataset, model, Division(batch_size, shares, passes, data_seed), reading)
+        super().__init__(crew, strategy if strategy is not None else Strategy())
+        crew.check(self._strategy, cluster.workers)
         self._dataset = dataset
-        self._batch_size = batch_size
-        self._crew = Crew(cluster, dataset, model, check_batch_size(batch_size, cluster.workers, dataset), data_seed, reading)
-        self._lock = threading.RLock()
-        self._changed = threading.Condition()
-        self._state, self._message = "idle", ""
-        self._target = 0
-        self._loops: dict[str, list[LoopStatus]] = {}
-        self._closed = threading.Event()
+        self._view = ReplicaView(self._crew, dataset)
         self._crew.begin_anew()
         self._crew.set_up()
         self._crew.ask("initialise")
@@ -100,6 +101,7 @@ class Trainer:
                 self._settle()
                 self._loops = self._crew.loops()
                 self._set_state("paused")
+                self._publish()
 
     def resume(self) -> None:
         """Go on after `pause`, or after a failure.
@@ -145,7 +147,7 @@ class Trainer:
         Raises:
             UsageError: the mode cannot run on this cluster; everything goes on as it was.
         """
-        strategy.check(self._crew.workers)
+        self._crew.check(strategy, self._crew.workers)
         with self._lock:
             if strategy == self._strategy:
                 return
@@ -155,26 +157,31 @@ class Trainer:
             if active:
                 self._begin_again()
 
-    def adjust(self, learning_rate: float | None = None, batch_size: int | None = None) -> None:
+    def adjust(self, learning_rate: float | None = None, batch_size: int | Sequence[int] | None = None) -> None:
         """Change these numbers, at the next boundary between steps. Parameters, optimizer slots, the global step and the records stay.
 
         Raises:
             UsageError: the optimizer was made by a function, which alone knows its rate; or a number does not fit. Everything goes on as it was.
         """
-        model, size = self._crew.model, self._batch_size
+        model, division = self._crew.model, self._crew.division
         if learning_rate is not None and learning_rate != model.learning_rate:
             model = model.with_rate(learning_rate)
         if batch_size is not None:
-            size = check_batch_size(batch_size, self._crew.workers, self._dataset)
+            division = replace(division, batch_size=batch_size)
+            division.check(self._crew.workers, self._dataset.examples)
         with self._lock:
-            if (model, size) == (self._crew.model, self._batch_size):
+            if (model, division) == (self._crew.model, self._crew.division):
                 return
             active = self._crew.active
             self._crew.end()
-            self._batch_size = size
-            self._crew.adjust(model, size)
+            self._crew.adjust(model, division)
             if active:
                 self._begin_again()
+
+    def slow(self, worker: int, delay: Delay | None) -> None:
+        """Let a worker take so much longer in each step, at once; None lets it be as fast as it can be."""
+        with self._lock:
+            self._crew.slow(worker, delay)
 
     def wait(self, step: int | None = None, timeout: float | None = None) -> TrainerStatus:
         """Wait until global step ``step``, or until the training is no longer running.
@@ -207,30 +214,46 @@ class Trainer:
         """The step records that were seen since ``place``, in the order they came. Like `seen`, it asks nobody."""
         return self._crew.news(place)
 
-    def evaluate(self, chunk: int = CHUNK) -> dict[str, float]:
-        """Loss and metrics on the test set, with the present parameters; ``chunk`` examples at a time."""
-        return self._crew.ask("evaluate", x=self._dataset.x_test, y=self._dataset.y_test, chunk=chunk)  # type: ignore[no-any-return]
+    def traffic(self) -> Traffic:
+        """What went between the tasks since the present mode began."""
+        with self._lock:
+            return self._crew.traffic()
 
-    def predict(self, x: np.ndarray[Any, Any], chunk: int = CHUNK) -> dict[str, np.ndarray[Any, Any]]:
-        """The model's outputs for examples, ``chunk`` of them at a time, by name.
+    def timeline(self, timeout: float = 60.0) -> Timeline:
+        """Trace one step of the present mode: what every task did meanwhile, op by op. A training that stands still makes some updates for that.
 
         Raises:
-            UsageError: the model has none, or ``x`` has another shape than the examples.
+            DeadlineExceededError: no step was made in ``timeout`` seconds.
         """
-        x = np.asarray(x, self._crew.features.x_dtype)
-        if x.shape[1:] != self._crew.features.x_shape:
-            raise UsageError(f"an example has shape {self._crew.features.x_shape}, found {x.shape[1:]}")
-        return self._crew.ask("predict", x=x, chunk=chunk)  # type: ignore[no-any-return]
-
-    def parameters(self) -> dict[str, np.ndarray[Any, Any]]:
-        """The present values of the trained variables, by name."""
-        return self._crew.ask("parameters")  # type: ignore[no-any-return]
+        with self._lock:
+            self._crew.film()
+        try:
+            if self._state != "running":
+                self.step(TRACED_STEPS * self._crew.workers, timeout)
+            else:
+                self._until(lambda: self._crew.filmed(self._strategy) >= TRACED_STEPS or self._state != "running", timeout, "a traced step")
+        finally:
+            shots = self._crew.cut()
+        return Timeline.of(shots[self._crew.expected(self._strategy)[0]], [shot for some in shots.values() for shot in some])
 
     # Keeping
+
+    def log(self) -> ApplyLog:
+        """The apply log until now, at a quiet moment: what `pslab.train.rehearsal.replay` takes.
+
+        Raises:
+            FailedPreconditionError: nothing was trained since the tasks were set up.
+        """
+        with self._lock, self._quiet():
+            found = self._crew.keeper.log(self.job())
+        if found is None:
+            raise FailedPreconditionError("there is no log yet: nothing was trained since the tasks were set up", "train(steps=…) begins one")
+        return found
 
     def save(self, prefix: str) -> str:
         """Write the model, its slots and the global step to a checkpoint on the chief's machine, at a boundary between steps; returns its path."""
         with self._lock, self._quiet():
+            self._publish()
             return self._crew.ask("save", prefix=str(Path(prefix).expanduser().resolve()))  # type: ignore[no-any-return]
 
     def restore(self, prefix: str) -> None:
@@ -258,6 +281,7 @@ class Trainer:
         with self._lock:
             self._crew.end()
             self._crew.begin_anew()
+            self._view.forget()
             self._crew.set_up()
             self._crew.ask("initialise")
             self._target = 0
@@ -272,11 +296,10 @@ class Trainer:
             workers: how many workers there will be.
 
         Raises:
-            UsageError: the mode, or the batch size, does not fit so many workers; nothing was changed.
+            UsageError: the mode, or how the data are divided, does not fit so many workers; nothing was changed.
             PslabError: what ``scale`` raises; the training goes on as it was.
         """
-        self._strategy.check(workers)
-        check_batch_size(self._batch_size, workers, self._dataset)
+        self._crew.check(self._strategy, workers)
         with self.lent():
             scale()
 
@@ -321,110 +344,3 @@ class Trainer:
     def job(self) -> Job:
         """What the tasks are told in the present mode."""
         return self._crew.job(self._strategy)
-
-    # Parts
-
-    def _go(self) -> None:
-        self._crew.begin(self._strategy)
-        self._crew.limit(self._target)
-        self._set_state("running")
-
-    def _begin_again(self) -> None:
-        """Begin an epoch in the state that it is in: updates are made only where it runs."""
-        self._crew.begin(self._strategy)
-        if self._state == "running":
-            self._crew.limit(self._target)
-
-    @contextmanager
-    def _quiet(self) -> Iterator[None]:
-        """No update is under way within the block."""
-        if not (self._crew.active and self._state == "running"):
-            yield
-            return
-        self._crew.pause()
-        try:
-            self._settle()
-            yield
-        finally:
-            self._crew.limit(self._target)
-
-    def _settle(self) -> None:
-        """Wait until the updates that were claimed are made."""
-        self._until(self._crew.settled, PATIENCE_S, "the updates in flight")
-
-    # Watching
-
-    def _set_state(self, state: str, message: str = "") -> None:
-        with self._changed:
-            self._state, self._message = state, message
-            self._changed.notify_all()
-
-    def _until(self, true: Callable[[], bool], timeout: float | None, what: str) -> None:
-        deadline = None if timeout is None else monotonic() + timeout
-        with self._changed:
-            while not true():
-                if deadline is not None and monotonic() > deadline:
-                    raise DeadlineExceededError(
-                        f"{what} did not come in {timeout:g} s; global step {self._crew.progress.global_step} of {self._target}"
-                    )
-                self._changed.wait(LOOK_S)
-
-    def _watch(self) -> None:
-        """Look at the tasks every tenth of a second, while an epoch is on."""
-        while not self._closed.is_set():
-            if self._crew.active and self._lock.acquire(timeout=LOOK_S):
-                try:
-                    if self._crew.active:
-                        self._inspect()
-                except Exception as error:  # the training goes on; who looks is told that nobody watches it
-                    self._set_state("failed", f"the trainer failed: {type(error).__name__}: {error}")
-                finally:
-                    self._lock.release()
-            with self._changed:
-                self._changed.notify_all()
-            self._closed.wait(LOOK_S)
-
-    def _inspect(self) -> None:
-        try:
-            self._loops = self._crew.inspect()
-        except (UnavailableError, FailedPreconditionError) as error:
-            self._recover(error)
-            return
-        failures = [loop for loops in self._loops.values() for loop in loops if loop.error is not None]
-        if failures:
-            self._fail(failures[0])
-        elif any(not self._loops[task] for task in self._crew.expected(self._strategy)):
-            self._recover(UnavailableError("a task was started anew"))
-        elif self._state == "running" and self._crew.progress.global_step >= self._target:
-            self._set_state("done")
-
-    def _fail(self, loop: LoopStatus) -> None:
-        """A loop has failed: because a task was lost, or a ps came back without its parameters; else by its own fault."""
-        assert loop.error is not None
-        if isinstance(loop.error, UnavailableError | CancelledError) or not self._has_parameters():
-            self._recover(loop.error)
-            return
-        self._crew.end(LOST_PATIENCE_S)
-        self._set_state("paused", f"{loop.name}: {loop.error.message}")
-
-    def _has_parameters(self) -> bool:
-        try:
-            return bool(self._crew.ask("initialised"))
-        except UnavailableError:
-            return False
-
-    def _recover(self, error: PslabError) -> None:
-        """A task was lost. Workers come back and go on; a ps takes its parameters with it."""
-        state = self._state
-        try:
-            self._crew.wait_for_all()
-            self._crew.end(LOST_PATIENCE_S)
-            self._crew.set_up()
-            if not self._crew.ask("initialised"):
-                self._set_state("failed", "a ps was lost, and its parameters with it; restore a checkpoint, or reset")
-                return
-            if state == "running":
-                self._go()
-        except OpError as lost:
-            self._crew.abandon()
-            self._set_state("failed", f"{error.message}; {lost.message}")

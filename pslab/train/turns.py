@@ -14,6 +14,7 @@ from pslab.runtime.driver import PhaseTimes
 from pslab.runtime.session import Session, Step
 from pslab.trace.recorder import Recorder
 from pslab.train.between_graph import ChiefGraph, ReplicaGraph
+from pslab.train.distances import ReplicaParameters
 from pslab.train.divergence import relative_distance
 from pslab.train.in_graph import TowersGraph, TowersStep
 from pslab.train.observer import Observer
@@ -91,9 +92,6 @@ class ReplicaTurn:
         records: where its steps are written.
         task: its name.
         commit_every: after how many steps it commits.
-
-    Attributes:
-        arrived: the parameters with which it came to its last commit.
     """
 
     def __init__(
@@ -104,6 +102,7 @@ class ReplicaTurn:
         self._supply = supply
         self._records = records
         self._task = task
+        self._names = [v.op.name for v in graph.replica.variables]
         self._commit_every = commit_every
         tower = graph.replica.tower
         self._take = tower.source.take
@@ -120,20 +119,23 @@ class ReplicaTurn:
         self._claim = None if graph.claim is None else session.prepare([graph.claim], [])
         self._observer = Observer(perf_counter())
         read_step, paused, *self._held = session.prepare([*graph.pull, *graph.pull_ops], []).run(()).values
-        self._read_step, self._paused_ns = np.asarray(read_step), int(paused)
-        self.arrived: Sequence[Any] = self._held
+        self._read_step, self._paused_ns, self._claiming_ns = np.asarray(read_step), int(paused), 0
+        self._came: tuple[Any, Sequence[Any], Sequence[Any]] = (read_step, self._held, self._held)
 
     def claim(self) -> None:
         """Wait for a claim, where this replica makes the updates itself."""
         if self._claim is not None:
+            began = perf_counter_ns()
             self._claim.run(())
+            self._claiming_ns = perf_counter_ns() - began
 
     def take(self) -> bool:
         """All steps to the next commit."""
+        base = self._held
         if self._local is not None:
             for _ in range(self._commit_every - 1):
                 self._step_apart(self._local)
-        return self._commit()
+        return self._commit(base)
 
     def _step_apart(self, step: Step) -> None:
         with self._supply.explained():
@@ -143,7 +145,7 @@ class ReplicaTurn:
             self._held = list(result.values[len(self._seen) :])
         self._records.record(int(self._read_step), loss, metrics, result.times[self._task])
 
-    def _commit(self) -> bool:
+    def _commit(self, base: Sequence[Any]) -> bool:
         batch = self._take(self._batches)
         began = perf_counter()
         observed = self._observer.due(began)
@@ -154,22 +156,32 @@ class ReplicaTurn:
         torn = int(values.pop(0)) if self._may_tear else 0
         loss, *metrics = values
         end = self._known + self._parameters
-        self.arrived = result.values[end : self._fetched] if self._steps_apart else self._held
+        arrived = result.values[end : self._fetched] if self._steps_apart else self._held
         self._held = list(result.values[self._known : end])
+        times = result.times[self._task]
+        stood = min(int(paused) - self._paused_ns, times.wait + self._claiming_ns)  # what it did meanwhile was no pause
         self._records.record(
             int(next_step),
             loss,
             metrics,
-            result.times[self._task],
+            times,
             staleness=int(stale),
             divergence=relative_distance(result.values[self._fetched :]) if observed else np.nan,
-            paused_ns=int(paused) - self._paused_ns,
+            paused_ns=stood,
             torn=torn,
             observed=observed,
         )
         self._observer.note(began, perf_counter(), observed)
-        self._read_step, self._paused_ns = np.asarray(next_step), int(paused)
+        self._read_step, self._paused_ns, self._claiming_ns = np.asarray(next_step), int(paused), 0
+        self._came = next_step, base, arrived
         return granted
+
+    @property
+    def replicas(self) -> list[ReplicaParameters]:
+        """One: with which parameters it came to its last commit. They are references, no copies: what is fetched is never changed in place."""
+        step, *ends = self._came
+        began, arrived = (dict(zip(self._names, values, strict=True)) for values in ends)
+        return [ReplicaParameters(self._task, int(step), began, arrived)]
 
     def cancel(self) -> None:
         """Give up the step in flight."""
@@ -182,9 +194,10 @@ def optional(tensor: Tensor | None) -> list[Tensor]:
 
 
 class ChiefTurn:
-    """The chief's step: wait for the gradients, apply their mean, hand out tokens."""
+    """The chief's step: wait for what is gathered, apply it, count it."""
 
     def __init__(self, graph: ChiefGraph, session: Session) -> None:
+        self.replicas: list[ReplicaParameters] = []
         self._session = session
         self._step = session.prepare([graph.next_step, graph.granted], [])
         self._claim = session.prepare([graph.claim], [])
@@ -204,7 +217,11 @@ class ChiefTurn:
 
 
 class TowersTurn:
-    """The client's step of some towers."""
+    """The client's step of some towers.
+
+    Attributes:
+        replicas: the towers' parameters as they were read in the last step that was observed.
+    """
 
     def __init__(
         self, graph: TowersGraph, step: TowersStep, session: Session, batches: Sequence[Batches], supply: Supply, records: Sequence[StepRecorder]
@@ -221,9 +238,11 @@ class TowersTurn:
         values = [t for tower in step.towers for t in (tower.loss, *tower.metrics.values())]
         fetches: list[Tensor] = [step.staleness, step.next_step, step.granted, *values]
         self._plain: Step = session.prepare([*fetches, *step.further], step.feeds)
-        self._observed: Step = session.prepare([*fetches, *step.distances, *step.further], step.feeds)
+        self._observed: Step = session.prepare([*fetches, *step.distances, *graph.replica.reads, *step.further], step.feeds)
         self._claim: Step = session.prepare([graph.claim], [])
-        self._fetched = len(fetches)
+        self._fetched, self._seen = len(fetches), len(fetches) + len(step.distances)
+        self._names = [v.op.name for v in graph.replica.variables]
+        self.replicas: list[ReplicaParameters] = []
         self._observer = Observer(perf_counter())
         session.prepare(list(step.begin), []).run(())
         self._paused = 0
@@ -242,7 +261,10 @@ class TowersTurn:
         with self._supply.explained():
             result = (self._observed if observed else self._plain).run(feeds)
         stale, next_step, granted, *values = result.values[: self._fetched]
-        divergence = relative_distance(result.values[self._fetched :]) if observed else np.nan
+        divergence = relative_distance(result.values[self._fetched : self._seen]) if observed else np.nan
+        if observed:
+            read = dict(zip(self._names, result.values[self._seen :], strict=True))
+            self.replicas = [ReplicaParameters(f"worker:{worker}", int(next_step), read, read) for worker in self._workers]
         width = self._metrics + 1
         for i, (worker, records) in enumerate(zip(self._workers, self._records, strict=True)):
             loss, *metrics = values[i * width : (i + 1) * width]

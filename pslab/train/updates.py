@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import TypeVar
 
 from pslab.errors import UsageError
+from pslab.train.collective import Pipeline, RingAllReduce
 
 E = TypeVar("E", bound=StrEnum)
 
@@ -18,6 +19,8 @@ class Aggregation(StrEnum):
     """Their mean: N workers of batch B are one of batch N·B."""
     SUM = "sum"
     """Their sum: each counts in full, as where one is applied after the other."""
+    WEIGHTED = "weighted"
+    """A mean in which each counts as much as the examples it was computed from: workers of batches B₁, B₂, … are one of batch ΣB."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,11 @@ class Immediate:
 
     def __post_init__(self) -> None:
         _parse(self)
+        if self.aggregation is Aggregation.WEIGHTED:
+            raise UsageError(
+                f"{type(self).__name__} applies each contribution by itself: there are no others that it could be weighed against",
+                "aggregation='sum' or 'mean'; or Sync(aggregation='weighted'), KAsync(…, aggregation='weighted')",
+            )
         if not 0 <= self.compensation < float("inf"):
             raise UsageError(f"{type(self).__name__}(compensation=…) must be 0 or more, found {self.compensation}")
 
@@ -130,7 +138,7 @@ class SSP(Immediate):
         return self._told(f"ssp, staleness {self.staleness}")
 
 
-Update = Sync | KAsync | Async | SSP
+Update = Sync | KAsync | Async | SSP | RingAllReduce | Pipeline
 
 
 def choice(kind: type[E], value: str, what: str) -> E:

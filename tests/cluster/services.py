@@ -21,6 +21,7 @@ class Echo:
         self.secret = secret
         self._resolve = resolve
         self._ssl_contexts = ssl_contexts
+        self._note = ""
         self._door, self._kept = threading.Event(), threading.Event()
 
     def close(self) -> None:
@@ -75,6 +76,12 @@ class Echo:
 
     def keeps_somebody(self) -> bool:
         return self._kept.is_set()
+
+    def note(self, value: str) -> None:
+        self._note = value
+
+    def noted(self) -> str:
+        return self._note
 
     def open_the_door(self) -> None:
         self._door.set()

@@ -266,3 +266,16 @@ def test_what_is_stopped_answers_no_more() -> None:
     assert repr(cluster) == "<pslab.Cluster ps=1 workers=1 stopped>"
     with cluster:  # it can be started again
         assert cluster.call("worker:0", "echo", value=3) == 3
+
+
+def test_what_is_called_always_is_called_of_tasks_that_come_later_too(cluster) -> None:
+    cluster.call_always("note", value="first")
+    cluster.call_always("note", value="last")
+    assert set(cluster.call_all("noted").values()) == {"last"}
+    cluster.kill("worker:1")
+    cluster.wait_for("worker:1")
+    cluster.scale(workers=cluster.workers + 1)
+    try:
+        assert set(cluster.call_all("noted").values()) == {"last"}
+    finally:
+        cluster.scale(workers=cluster.workers - 1)

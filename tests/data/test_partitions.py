@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from pslab.data.datasets import load
+from pslab.data.division import Division
 from pslab.data.partitions import PartitionedDataset
 from pslab.errors import DataLossError, UsageError
 
@@ -51,8 +52,8 @@ def test_all_workers_together_have_all_that_is_not_tested(parts, workers):
 def test_a_worker_loads_its_own_parts_and_once():
     parts = [Numbered(10 * i, 10) for i in range(4)]
     partitions = PartitionedDataset.of(parts).for_tasks()
-    first = next(partitions.batches(4, 0, 1, 2))
-    again = next(partitions.batches(4, 0, 1, 2))
+    first = next(partitions.batches(Division(4), 1, 2))
+    again = next(partitions.batches(Division(4), 1, 2))
     assert [p.loads for p in parts] == [1, 1, 0, 1]
     np.testing.assert_array_equal(first[0], again[0])
     assert {int(n) // 10 for n in first[0][:, 0]} <= {1, 3}
@@ -60,7 +61,7 @@ def test_a_worker_loads_its_own_parts_and_once():
 
 def test_workers_go_through_their_examples_in_orders_of_their_own():
     partitions = PartitionedDataset.of([Numbered(0, 10), Numbered(10, 10), Numbered(20, 10)]).for_tasks()
-    orders = [next(partitions.batches(10, 7, worker, 3))[0][:, 0].astype(int) % 10 for worker in (1, 2)]
+    orders = [next(partitions.batches(Division(10, seed=7), worker, 3))[0][:, 0].astype(int) % 10 for worker in (1, 2)]
     assert orders[0].tolist() != orders[1].tolist()
 
 
@@ -139,4 +140,4 @@ def test_too_few_examples():
         PartitionedDataset.of([fixed([0, 1, 0, 1])])
     partitions = PartitionedDataset.of([fixed([0] * 10), fixed([0] * 3, "second")]).for_tasks()
     with pytest.raises(UsageError, match="a batch of 4"):
-        partitions.batches(4, 0, 1, 2)
+        partitions.batches(Division(4), 1, 2)

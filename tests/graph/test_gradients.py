@@ -172,3 +172,21 @@ def test_what_surely_is_not_broadcast_is_not_summed(graph):
     types = [op.type for op in graph.operations]
     assert "SumToLike" not in types
     assert types.count("SumToShape") == 1
+
+
+def test_gradient_ops_lie_beside_their_ops_if_that_is_asked_for() -> None:
+    graph = Graph()
+    with graph.as_default():
+        with graph.device("/job:worker/task:0"):
+            x = placeholder("float32", [2, 3])
+            hidden = activations.tanh(x)
+        with graph.device("/job:worker/task:1"):
+            y = reduce.reduce_sum(hidden * hidden)
+        before = set(graph.operations)
+        gradients(y, [x], colocate_gradients_with_ops=True)
+        devices = {op.type: op.device for op in graph.operations if op not in before}
+        assert devices["TanhGrad"] == "/job:worker/task:0"
+        assert devices["AddN"] == "/job:worker/task:1"  # what flows back to one tensor is summed where it comes from, and travels once
+        before = set(graph.operations)
+        gradients(y, [x])
+        assert {op.device for op in graph.operations if op not in before} == {""}

@@ -10,6 +10,8 @@ from pslab.cluster.status import ClusterStatus, TaskStatus
 from pslab.errors import DeadlineExceededError
 from pslab.lab.lab import Lab
 from pslab.lab.status import LabStatus, LoopState
+from pslab.runtime.transport import Network
+from pslab.train.stepping import Message, Passage, Passages
 from pslab.train.strategy import Strategy
 
 STATUS = LabStatus(
@@ -43,6 +45,7 @@ class FakeCluster:
         self._calls = calls
         self.running = False
         self.ps, self.workers = 1, 2
+        self.network = Network()
 
     def start(self, **options: Any) -> ClusterStatus:
         self._calls.append(("start", options))
@@ -56,8 +59,25 @@ class FakeCluster:
         self._calls.append(("scale", numbers))
         return CLUSTER
 
+    @property
+    def delays(self) -> dict[str, Any]:
+        return {}
+
+    def slow(self, task: str, delay: Any) -> ClusterStatus:
+        self._calls.append(("slow", task, delay))
+        return CLUSTER
+
     def kill(self, task: str) -> None:
         self._calls.append(("kill", task))
+
+    def link(self, bandwidth: Any, latency: Any, jitter: Any, **words: Any) -> Network:
+        self._calls.append(("link", bandwidth, latency, jitter, words))
+        self.network = Network(12.5e6, 1e-3)
+        return self.network
+
+    def unlink(self, between: Any) -> Network:
+        self._calls.append(("unlink", between))
+        return Network()
 
     def stop(self) -> None:
         self._calls.append(("stop cluster",))
@@ -93,6 +113,12 @@ class FakeLab(Lab):
         self._noted("mode", fields)
         return super().mode(strategy, **fields)
 
+    def timeline(self, path: Any = None) -> Any:
+        from matplotlib.figure import Figure
+
+        self._noted("timeline", path)
+        return Figure()
+
     def train(self, steps: int = 500, *, wait: bool = False) -> LabStatus:
         return self._noted("train", steps)
 
@@ -108,8 +134,11 @@ class FakeLab(Lab):
     def resume(self) -> LabStatus:
         return self._noted("resume")
 
-    def step(self, n: int = 1) -> LabStatus:
-        return self._noted("step", n)
+    def step(self, n: int = 1, *, messages: int | None = None, worker: int | None = None) -> Any:
+        if messages is None:
+            return self._noted("step", n)
+        self._noted("step", messages, worker)
+        return Passages([Passage(Message("ps:0", 1, "commit"), 0, 2, 3, 3, (), ())])
 
     def stop(self) -> LabStatus:
         return self._noted("stop")

@@ -31,7 +31,7 @@ def tab():
 def test_the_verbs(tab) -> None:
     assert tab("%pslab ") == set(verbs_of(build_parser()))
     assert tab("%pslab clu") == {"cluster"}
-    assert tab("%pslab cluster ") == {"start", "scale", "kill", "status", "stop"}
+    assert tab("%pslab cluster ") == {"start", "scale", "kill", "slow", "status", "link", "unlink", "stop"}
     assert tab("a = 1\n%pslab cluster st") == {"start", "status", "stop"}
 
 
@@ -39,13 +39,14 @@ def test_options_and_their_choices(tab) -> None:
     assert tab("%pslab train ") == {"--help", "--steps", "--wait"}
     assert tab("%pslab train --wait ") == {"--help", "--steps"}
     assert tab("%pslab mode --rep") == {"--replication"}
-    assert tab("%pslab mode --update ") == {"sync", "async", "ssp", "k-async"}
+    assert tab("%pslab mode --update ") == {"sync", "async", "ssp", "k-async", "ring", "pipeline"}
     assert tab("%pslab model mlp --optimizer m") == {"momentum"}
 
 
 def test_the_tasks_of_the_cluster_that_runs(tab) -> None:
     assert tab("%pslab cluster kill ") == {"ps:0", "worker:0", "worker:1", "--help"}
     assert tab("%pslab cluster kill wo") == {"worker:0", "worker:1"}
+    assert tab("%pslab cluster slow ") == {"worker:0", "worker:1", "--help", "--delay", "--distribution", "--shape"}
     tab.names["lab"] = "something else"
     assert tab("%pslab cluster kill wo") == set()
 

@@ -59,7 +59,13 @@ def test_a_whole_training(say, tmp_path) -> None:
     assert say("%pslab model mlp --hidden 32 --lr 0.2") == "model mlp, sgd with learning rate 0.2"
     assert "done: mlp on digits, between-graph async, step 1500 of 1500" in say("%pslab train --steps 1500 --wait")
     assert "running" in say("%pslab train --steps 1000000")
+    assert "links: 800 Mbit/s, latency 1 ms full duplex" in say("%pslab cluster link --bandwidth 800Mbit --latency 1ms")
     assert say("%pslab mode --update sync") == "mode: between-graph sync"
+    say("lab.wait(lab.status().global_step + 20)")
+    assert "bottleneck: the " in say("%pslab cost")
+    assert "worker:1  ps:0" in say("%pslab traffic")
+    assert "hidden_0/weights  pull       ps:0  worker:0  1       8192" in say("%pslab traffic --by variable")
+    assert "links: links as fast as they go" in say("%pslab cluster unlink")
     assert say("%pslab mode --replication in-graph") == "mode: in-graph sync"
     assert say("%pslab mode --compression top-k --keep 0.05") == "mode: in-graph sync, top-k 5 %"
     assert "running: mlp on digits, in-graph sync, top-k 5 %, step" in say("%pslab status")

@@ -55,7 +55,7 @@ def test_words_become_values() -> None:
         ("clutser start", "%pslab has no 'clutser'", "did you mean 'cluster'? usage: %pslab [--help] VERB ..."),
         ("cluster strat", "%pslab cluster has no 'strat'", "did you mean 'start'? usage: %pslab cluster"),
         ("xyzzy", "%pslab has no 'xyzzy'", "one of: cluster, data"),
-        ("cluster", "the following arguments are required: action", "{start,scale,kill,status,stop}"),
+        ("cluster", "the following arguments are required: action", "{start,scale,kill,status,link,unlink,slow,stop}"),
         ("cluster start --workers 0", "--workers: must be 1 or more, found 0", "%pslab cluster start"),
         ("cluster start --threads --processes", "--processes: not allowed with argument --threads", "%pslab cluster start"),
         ("train --steps many", "--steps: must be a whole number, found 'many'", "%pslab train"),

@@ -76,7 +76,7 @@ def interrupt_when(text: str, monkeypatch) -> None:
 def test_pauses_to_measure_change_nothing_and_figures_are_those_of_the_records(tasks) -> None:
     strategy = Strategy(update=Sync())
     trainer = digits_trainer(tasks, strategy)
-    found = measure(trainer, Until(steps=60, every=20), 32, trainer.evaluate, lambda *_: None)
+    found = measure(trainer, Until(steps=60, every=20), [32, 32], trainer.evaluate, lambda *_: None)
     records, tested = trainer.records(), trainer.evaluate()
     trainer.close()
     assert [point["steps"] for point in found.curve] == [0, 20, 40, 60]
@@ -104,7 +104,7 @@ def test_the_clock_is_the_longest_time_that_a_worker_was_at_its_steps() -> None:
 
 def test_a_run_ends_where_its_target_is_reached_first(tasks) -> None:
     trainer = digits_trainer(tasks, Strategy())
-    found = measure(trainer, Until(accuracy=0.8, every=10), 32, trainer.evaluate, lambda *_: None)
+    found = measure(trainer, Until(accuracy=0.8, every=10), [32, 32], trainer.evaluate, lambda *_: None)
     trainer.close()
     assert found.figures["outcome"] == "reached"
     assert found.curve[-1]["test_accuracy"] >= 0.8 > max(point["test_accuracy"] for point in found.curve[:-1])
@@ -113,7 +113,7 @@ def test_a_run_ends_where_its_target_is_reached_first(tasks) -> None:
 
 def test_a_run_ends_when_its_seconds_are_over(tasks) -> None:
     trainer = digits_trainer(tasks, Strategy())
-    found = measure(trainer, Until(seconds=0.3, steps=10**6, every=10**6), 32, trainer.evaluate, lambda *_: None)
+    found = measure(trainer, Until(seconds=0.3, steps=10**6, every=10**6), [32, 32], trainer.evaluate, lambda *_: None)
     trainer.close()
     assert found.figures["outcome"] == "done"
     assert found.figures["seconds"] >= 0.3
@@ -122,7 +122,7 @@ def test_a_run_ends_when_its_seconds_are_over(tasks) -> None:
 
 def test_commits_every_few_steps_are_measured_as_often(tasks) -> None:
     trainer = digits_trainer(tasks, Strategy(commit_every=4))
-    found = measure(trainer, Until(steps=10, every=20), 32, trainer.evaluate, lambda *_: None)
+    found = measure(trainer, Until(steps=10, every=20), [32, 32], trainer.evaluate, lambda *_: None)
     trainer.close()
     assert [point["steps"] for point in found.curve] == [0, 5, 10]
     assert found.figures["worker_steps"] >= 40

@@ -157,7 +157,7 @@ def test_tab(shell) -> None:
         with provisionalcompleter():
             return {completion.text for completion in shell.Completer.completions(cell, len(cell))}
 
-    assert press("%pslab sweep --over upd") == {"update=sync", "update=async", "update=ssp", "update=k-async"}
+    assert press("%pslab sweep --over upd") == {"update=sync", "update=ring", "update=pipeline", "update=async", "update=ssp", "update=k-async"}
     assert press("%pslab sweep --until acc") == {"accuracy="}
     assert {"--over", "--until", "--seeds", "--path", "--resume"} <= press("%pslab sweep --")
     assert "--until" in press("%pslab sweep --over update=sync --u")

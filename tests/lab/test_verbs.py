@@ -13,7 +13,9 @@ from IPython.core.interactiveshell import InteractiveShell
 from pslab.lab.lab import Lab
 from pslab.lab.magics import _VERBS
 from pslab.lab.parser import build_parser, verbs_of
+from pslab.train.collective import Pipeline, RingAllReduce
 from pslab.train.compression import TopK
+from pslab.train.delays import Constant, Exponential, Pareto
 from pslab.train.updates import Async, Sync
 from tests.lab.fake import FakeLab
 
@@ -61,16 +63,36 @@ START = {"ps": 1, "workers": 2, "processes": None, "address": None, "memory_limi
         ("cluster start --address tcp://there:8786", ("start", {**START, "address": "tcp://there:8786"}), "ps:0"),
         ("cluster scale --workers 4", ("scale", {"ps": None, "workers": 4}), "ps:0"),
         ("cluster kill worker:1", ("kill", "worker:1"), "worker:1 was killed"),
+        (
+            "cluster link --bandwidth 100Mbit --latency 1ms",
+            ("link", "100Mbit", "1ms", None, {"duplex": None, "between": None}),
+            "links: 100 Mbit/s, latency 1 ms full duplex",
+        ),
+        (
+            "cluster link worker:1 ps:0 --jitter 1ms --duplex half",
+            ("link", None, None, "1ms", {"duplex": "half", "between": ("worker:1", "ps:0")}),
+            "links: ",
+        ),
+        ("cluster unlink", ("unlink", None), "links as fast as they go"),
+        ("cluster unlink ps:0 worker:1", ("unlink", ("ps:0", "worker:1")), "links as fast as they go"),
+        ("cluster slow worker:1 --delay 50ms", ("slow", "worker:1", Constant(0.05)), "slower by"),
+        ("cluster slow worker:0 --delay 1.5s --distribution exponential", ("slow", "worker:0", Exponential(1.5)), "ps:0"),
+        ("cluster slow worker:0 --delay 200us --distribution pareto --shape 2", ("slow", "worker:0", Pareto(0.0002, 2.0)), "ps:0"),
+        ("cluster slow worker:1 --delay 0", ("slow", "worker:1", None), "ps:0"),
         ("cluster stop", ("stop cluster",), "no cluster"),
         ("mode --update sync --backup 1", ("mode", {"update": Sync(1)}), "mode: between-graph sync, 1 backup"),
         ("mode --replication in-graph --update async", ("mode", {"replication": "in-graph", "update": Async()}), "mode: in-graph async"),
         ("mode --compression top-k --keep 0.05", ("mode", {"compression": TopK(0.05)}), "mode: between-graph async, top-k 5 %"),
+        ("mode --update ring", ("mode", {"update": RingAllReduce()}), "mode: between-graph ring all-reduce"),
+        ("mode --update pipeline --microbatches 2", ("mode", {"update": Pipeline(2)}), "mode: in-graph pipeline, 2 microbatches"),
+        ("timeline step.png", ("timeline", "step.png"), ""),  # a picture, which a terminal does not show
         ("mode --compression none", ("mode", {"compression": None}), "mode: between-graph async"),
         ("train --steps 3", ("train", 3), "paused: mlp on digits, between-graph sync, step 7 of 9 — loss 0.25, accuracy 0.875"),
         ("pause", ("pause",), "as <asked>"),
         ("resume", ("resume",), "worker:0  waits  3"),
         ("step", ("step", 1), "step 7 of 9"),
         ("step 5", ("step", 5), "step 7 of 9"),
+        ("step --messages 2 --worker 1", ("step", 2, 1), "commit of worker:1 at ps:0  0                    2      3            3"),
         ("stop", ("stop",), "step 7 of 9"),
         ("reset", ("reset",), "step 7 of 9"),
         ("evaluate", ("evaluate",), "accuracy  0.8750"),
@@ -89,12 +111,34 @@ def test_a_second_start_says_that_one_runs(say) -> None:
     assert "it was running already" in say("%pslab cluster start")
 
 
+def test_the_status_of_the_cluster_tells_of_shaped_links(say) -> None:
+    assert "links" not in say("%pslab cluster status")
+    say("%pslab cluster link --bandwidth 100Mbit --latency 1ms")
+    assert "links: 100 Mbit/s, latency 1 ms full duplex" in say("%pslab cluster status")
+
+
+def test_a_link_has_two_ends(say, lab) -> None:
+    assert say("%pslab cluster unlink ps:0").splitlines() == [
+        "UsageError: a link is between two tasks, found ps:0",
+        "  hint: %pslab cluster link worker:1 ps:0 --bandwidth 10Mbit",
+    ]
+    assert lab.calls == []
+
+
 def test_backups_without_sync_are_refused_not_ignored(say, lab) -> None:
     for line in ("mode --backup 1", "mode --update async --backup 1"):
         assert say(f"%pslab {line}").splitlines() == [
             "UsageError: --update async has no backup",
             "  hint: that is of sync: %pslab mode --update sync …",
         ]
+    assert lab.calls == []
+
+
+def test_a_delay_that_cannot_be_meant_is_refused(say, lab) -> None:
+    assert "must be a length of time, such as 50ms or 1.5s, found '50'" in say("%pslab cluster slow worker:1 --delay 50")
+    assert "must be a number from 0 on, found -5" in say("%pslab cluster slow worker:1 --delay=-5ms")
+    assert "must be more than 0 s and at most 3600 s, found 4000.0" in say("%pslab cluster slow worker:1 --delay 4000s")
+    assert "--shape is said together with --distribution pareto" in say("%pslab cluster slow worker:1 --delay 5ms --shape 2")
     assert lab.calls == []
 
 

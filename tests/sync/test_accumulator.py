@@ -165,3 +165,53 @@ class AgainstAModel(RuleBasedStateMachine):
 
 
 TestAgainstAModel = AgainstAModel.TestCase
+
+
+class TestWeights:
+    """A gradient counts as much as it weighs."""
+
+    @given(st.lists(st.tuples(st.integers(1, 9), st.integers(-50, 50)), min_size=1, max_size=6), st.randoms(use_true_random=False))
+    def test_the_mean_is_weighted(self, handed_in, random):
+        order = list(enumerate(handed_in))
+        random.shuffle(order)
+        accumulator = Accumulator()
+        for worker, (weight, value) in order:
+            accumulator.apply_grad(worker, 0, array(value), weight)
+        assert accumulator.take_weighted(len(order) + 1) is NOT_YET
+        found = accumulator.take_weighted(len(order))
+        assert found.tolist() == pytest.approx([sum(w * v for w, v in handed_in) / sum(w for w, _ in handed_in)], rel=1e-12, abs=1e-12)
+        assert (accumulator.pending(), accumulator.global_step) == (0, 1)
+
+    @given(st.permutations(range(4)), st.integers(1, 1000), st.sampled_from(["float32", "float64"]))
+    def test_equal_weights_are_none_bit_for_bit(self, order, weight, dtype):
+        rng = np.random.default_rng(1)
+        gradients = [(rng.normal(size=40) * 10.0 ** rng.integers(-6, 6)).astype(dtype) for _ in range(4)]
+        weighed, plain = Accumulator(), Accumulator()
+        for worker in order:
+            weighed.apply_grad(worker, 0, gradients[worker], weight)
+            plain.apply_grad(worker, 0, gradients[worker])
+        found = weighed.take_weighted(4)
+        assert found.dtype == dtype
+        assert found.tobytes() == plain.take_grad(4).tobytes()
+
+    def test_weights_count_in_no_plain_mean_and_in_no_sum(self):
+        for take, wanted in (("take_grad", 3.0), ("take_sum", 6.0)):
+            accumulator = Accumulator()
+            accumulator.apply_grad(0, 0, array(2), 10)
+            accumulator.apply_grad(1, 0, array(4), 1)
+            assert getattr(accumulator, take)(2).tolist() == [wanted]
+
+    @pytest.mark.parametrize("shape", [(2,), ()])
+    def test_writes_to_nothing_that_it_was_given(self, shape):
+        given = [np.full(shape, 2.0) for _ in range(2)]
+        accumulator = Accumulator()
+        for worker, gradient in enumerate(given):
+            gradient.setflags(write=False)
+            accumulator.apply_grad(worker, 0, gradient, worker + 1)
+        mean = accumulator.take_weighted(2)
+        assert isinstance(mean, np.ndarray)
+        assert not any(np.shares_memory(mean, gradient) for gradient in given)
+
+    def test_a_gradient_without_weight_is_refused(self):
+        with pytest.raises(InvalidArgumentError, match="worker 3 weighs 0"):
+            Accumulator().apply_grad(3, 0, array(1), 0)

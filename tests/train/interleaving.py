@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from pslab.data.datasets import Dataset
+from pslab.data.division import Division
 from pslab.runtime.session import Session
 from pslab.trace.recorder import Recorder
 from pslab.trace.records import step_dtype
@@ -26,7 +27,7 @@ class Interleaved:
 
     def __init__(self, tasks: LocalTasks, dataset: Dataset, model: Model, strategy: Strategy, batch_size: int) -> None:
         features = Features.of(dataset.x_train, dataset.y_train)
-        job = Job(model, features, tasks.ps, tasks.workers, strategy, "test", 0, batch_size, 0, 0)
+        job = Job(model, features, tasks.ps, tasks.workers, strategy, "test", 0, Division(batch_size), 0)
         self.recorder = Recorder(step_dtype(tuple(try_out(model, features).metrics)), 10_000)
         for service in tasks.services.values():
             service._tasks[:] = job.task_names
@@ -40,7 +41,7 @@ class Interleaved:
             session = Session(tasks.services[f"worker:{worker}"].address, graph.replica.graph)
             if worker == 0:
                 session.prepare(list(graph.prepare), []).run(())
-            batches = dataset.for_tasks().batches(batch_size, 0, worker, tasks.workers)
+            batches = dataset.for_tasks().batches(job.division, worker, tasks.workers)
             records = StepRecorder(self.recorder, worker, 0)
             self._turns.append(ReplicaTurn(graph, session, batches, Supply(session), records, f"worker:{worker}", strategy.commit_every))
             self._sessions.append(session)

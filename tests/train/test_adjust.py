@@ -112,7 +112,7 @@ def test_a_number_that_does_not_fit_changes_nothing(start, numbers, message) -> 
     with pytest.raises(UsageError, match=message):
         trainer.adjust(**numbers)
     assert trainer.status().state == "running"
-    assert (trainer.job().model.learning_rate, trainer.job().batch_size) == (0.5, 8)
+    assert (trainer.job().model.learning_rate, trainer.job().division.batch_size) == (0.5, 8)
 
 
 def test_an_optimizer_of_one_s_own_has_its_own_rate(start) -> None:

@@ -10,8 +10,18 @@ def test_the_first_step_is_observed_and_then_not_before_the_interval_is_over() -
     observer = Observer(10.0)
     assert observer.due(10.0)
     observer.note(10.0, 10.001, observed=True)
-    assert not observer.due(10.001)
+    observer.note(10.001, 10.002, observed=False)
+    assert not observer.due(10.002)
     assert observer.due(10.001 + FIRST_INTERVAL_S)
+
+
+def test_however_slow_steps_are_no_two_in_a_row_are_observed() -> None:
+    observer, now, seen = Observer(0.0), 0.0, []
+    for _ in range(20):
+        seen.append(observer.due(now))
+        observer.note(now, now + 10.0, seen[-1])
+        now += 10.0
+    assert seen == [True, False] * 10
 
 
 @given(usual=st.floats(1e-5, 0.1), extra=st.floats(0, 0.5))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from time import monotonic
+from time import monotonic, sleep
 
 import numpy as np
 import pytest
@@ -104,6 +104,25 @@ def test_a_pause_is_in_no_record(start) -> None:
         assert records["wall"].max() < 0.5, strategy
         assert records["wait"].max() < 0.5, strategy
         trainer.close()
+
+
+def test_what_a_worker_does_while_updates_stand_still_is_in_its_records(start) -> None:
+    """In sync the workers compute on while the chief stands before the limit: that is no pause of theirs."""
+
+    def slow(x, y):
+        w = tf.Variable(np.ones([6, 1], np.float32), name="w")
+        (late,) = tf.py_func(lambda v: (sleep(0.2), v)[1], [x], [tf.float32])
+        late.set_shape(x.shape)
+        return tf.reduce_mean(tf.matmul(late, w)) + 0 * tf.reduce_mean(tf.to_float(y)), {}
+
+    trainer = start(Strategy(update=Sync()), Model(slow))
+    for _ in range(4):
+        trainer.step(1)
+        trainer._closed.wait(0.3)
+    records = trainer.records()
+    later = records[records["step"] > 1]
+    assert (later["wall"] >= 0.2).all()
+    assert (later["wall"] < 0.45).all()
 
 
 def test_the_mode_changes_while_it_trains_and_nothing_is_lost(start) -> None:
@@ -305,7 +324,10 @@ def test_a_model_that_cannot_be_trained_is_refused_at_once(start, build, error, 
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda tasks: Trainer(tasks, data(), Model(MLP(2)), batch_size=0), "batch_size must be at least 1, found 0"),
+        (
+            lambda tasks: Trainer(tasks, data(), Model(MLP(2)), batch_size=0),
+            "batch_size must be a whole number from 1 on, or one per worker; found 0",
+        ),
         (lambda tasks: Trainer(tasks, data(), Model(MLP(2)), batch_size=150), "need more than the 200 examples"),
         (lambda tasks: Trainer(tasks, data(), Model(MLP(2)), Strategy(update=Sync(backup=2))), "leaves no gradient to wait for"),
     ],

@@ -193,6 +193,9 @@ def _rate(desk: Desk) -> Face:
 
 def _batch(desk: Desk) -> Face:
     now = desk.lab.batch_size
+    if not isinstance(now, int):
+        sizes = ", ".join(map(str, now))
+        return Face("Batch size", None, f"batches {sizes}", (), 1, None, 2, f"Each worker has its own: {sizes}")
     return Face("Batch size", now, f"batch {now}", (), 1, None, 2, "Examples per worker and step")
 
 

@@ -236,7 +236,11 @@ class Feed:
             status: ClusterStatus | None = cluster.status() if cluster.running else None
         except (PslabError, OSError):  # it is being changed, or it is gone
             return self._tasks
-        return [{"name": task.name, "state": task.state, "restarts": task.restarts} for task in status.tasks] if status is not None else []
+        return (
+            [{"name": task.name, "state": task.state, "restarts": task.restarts, "delay": task.delay} for task in status.tasks]
+            if status is not None
+            else []
+        )
 
 
 def _parameter(faces: Mapping[str, Face]) -> dict[str, str]:

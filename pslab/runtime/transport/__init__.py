@@ -6,5 +6,7 @@ from pslab.runtime.transport.dialing import connect
 from pslab.runtime.transport.inprocess import inprocess_pair
 from pslab.runtime.transport.listener import Listener
 from pslab.runtime.transport.message import Kind, Message
+from pslab.runtime.transport.network import Duplex, Link, Network
+from pslab.runtime.transport.port import Port, Sent
 
-__all__ = ["Address", "Channel", "Kind", "Listener", "Message", "connect", "inprocess_pair"]
+__all__ = ["Address", "Channel", "Duplex", "Kind", "Link", "Listener", "Message", "Network", "Port", "Sent", "connect", "inprocess_pair"]

@@ -9,6 +9,7 @@ from time import monotonic
 from pslab.errors import DeadlineExceededError, UnavailableError
 from pslab.runtime.transport.address import Address
 from pslab.runtime.transport.handshake import greet
+from pslab.runtime.transport.port import Port
 from pslab.runtime.transport.sockets import SocketChannel, tune
 
 
@@ -21,6 +22,7 @@ def connect(
     timeout: float = 10.0,
     unix: bool = True,
     ssl_context: ssl.SSLContext | None = None,
+    port: Port | None = None,
 ) -> SocketChannel:
     """Open a channel: over the server's Unix-domain socket where it is on this machine, else over TCP.
 
@@ -32,6 +34,7 @@ def connect(
         timeout: seconds for all of it.
         unix: whether a Unix-domain socket may be used.
         ssl_context: for TLS over TCP.
+        port: the caller's, which shapes and counts what is sent; none if None.
 
     Raises:
         UnavailableError: nobody listens there, or the connection broke.
@@ -55,7 +58,7 @@ def connect(
         raise DeadlineExceededError(f"{who} did not answer in {timeout:g} s", "is it stopped, or behind a firewall?") from None
     except (OSError, UnicodeError) as error:  # UnicodeError: a host that cannot be a name
         raise UnavailableError(f"cannot reach {who}: {getattr(error, 'strerror', None) or error}", "is it running?") from None
-    return SocketChannel(sock, peer or who)
+    return SocketChannel(sock, peer or who, port.line(peer) if port is not None else None)
 
 
 def _open(where: Address, timeout: float, unix: bool, context: ssl.SSLContext | None) -> socket.socket:

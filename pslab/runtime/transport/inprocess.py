@@ -14,19 +14,28 @@ import numpy as np
 
 from pslab.errors import CancelledError, DeadlineExceededError, UnavailableError
 from pslab.runtime.transport import wire
+from pslab.runtime.transport.endpoint import Endpoint
 from pslab.runtime.transport.message import Message
+from pslab.runtime.transport.port import Line, Port
 
 
-def inprocess_pair(names: tuple[str, str] = ("one", "other"), max_message_bytes: int = wire.MAX_MESSAGE) -> tuple[InProcessChannel, InProcessChannel]:
+def inprocess_pair(
+    names: tuple[str, str] = ("one", "other"), max_message_bytes: int = wire.MAX_MESSAGE, ports: tuple[Port, Port] | None = None
+) -> tuple[InProcessChannel, InProcessChannel]:
     """Two channels, each the other's far end.
 
     Args:
         names: who holds the first, and who the second.
         max_message_bytes: a bigger message is not sent.
+        ports: their ports.
     """
     there, back, changed = _Way(), _Way(), Condition()
     first, second = names
-    return InProcessChannel(second, there, back, changed, max_message_bytes), InProcessChannel(first, back, there, changed, max_message_bytes)
+    ports = ports if ports is not None else (Port(first), Port(second))
+    return (
+        InProcessChannel(second, ports[0].line(second), there, back, changed, max_message_bytes),
+        InProcessChannel(first, ports[1].line(first), back, there, changed, max_message_bytes),
+    )
 
 
 class _Way:
@@ -37,21 +46,17 @@ class _Way:
         self.closed = False
 
 
-class InProcessChannel:
+class InProcessChannel(Endpoint):
     """A `Channel` to another thread; made by `inprocess_pair`."""
 
-    def __init__(self, peer: str, out: _Way, into: _Way, changed: Condition, limit: int) -> None:
-        self.peer = peer
-        self.bytes_sent = 0
-        self.bytes_received = 0
+    def __init__(self, peer: str, line: Line, out: _Way, into: _Way, changed: Condition, limit: int) -> None:
+        super().__init__(peer, line, limit)
         self._out = out
         self._in = into
         self._changed = changed
-        self._limit = limit
 
-    def send(self, message: Message) -> int:
-        """See `Channel.send`."""
-        (start, *contents), size = wire.encode(message, self._limit)
+    def _write(self, buffers: list[Any], size: int) -> None:
+        start, *contents = buffers
         payload = _gather(contents, size - len(start))
         with self._changed:
             if self._out.closed:
@@ -60,11 +65,8 @@ class InProcessChannel:
                 raise UnavailableError(f"{self.peer} is gone: it closed the connection")
             self._out.messages.append((start, payload))
             self._changed.notify_all()
-        self.bytes_sent += size
-        return size
 
-    def recv(self, timeout: float | None = None) -> Message:
-        """See `Channel.recv`."""
+    def _next(self, timeout: float | None) -> Message:
         with self._changed:
             if not self._changed.wait_for(self._settled, timeout):
                 raise DeadlineExceededError(f"nothing came from {self.peer} in {timeout:g} s")
@@ -74,9 +76,7 @@ class InProcessChannel:
                 raise UnavailableError(f"{self.peer} is gone: it closed the connection")
             start, payload = self._in.messages.popleft()
         header = wire.decode_header(start, self._limit)
-        message = wire.assemble(header, wire.decode_block(header, start[wire.HEADER.size :]), payload)
-        self.bytes_received += message.size
-        return message
+        return wire.assemble(header, wire.decode_block(header, start[wire.HEADER.size :]), payload)
 
     def _settled(self) -> bool:
         return bool(self._in.messages) or self._in.closed or self._out.closed
@@ -85,8 +85,12 @@ class InProcessChannel:
         """See `Channel.alive`."""
         return not self._in.closed and not self._out.closed
 
+    def _is_closed(self) -> bool:
+        return self._out.closed
+
     def close(self) -> None:
         """See `Channel.close`."""
+        self._line.closed(self)
         with self._changed:
             self._out.closed = True
             self._changed.notify_all()

@@ -18,6 +18,7 @@ from pslab.errors import AlreadyExistsError, CancelledError, PslabError, Unavail
 from pslab.runtime.transport.address import Address, this_machine
 from pslab.runtime.transport.channel import Channel
 from pslab.runtime.transport.handshake import receive
+from pslab.runtime.transport.port import Port
 from pslab.runtime.transport.sockets import SocketChannel, tune
 
 HANDSHAKE_S = 5.0
@@ -37,6 +38,7 @@ class Listener:
         unix: whether to listen on a Unix-domain socket too.
         secret: what every peer must prove to know.
         ssl_context: for TLS over TCP; there is no Unix-domain socket then.
+        task_port: whose lines the channels go by; none if None.
 
     Attributes:
         address: where it listens.
@@ -56,8 +58,10 @@ class Listener:
         unix: bool = True,
         secret: bytes = b"",
         ssl_context: ssl.SSLContext | None = None,
+        task_port: Port | None = None,
     ) -> None:
         self._serve = serve
+        self._task_port = task_port
         self._name = name
         self._secret = secret
         self._ssl_context = ssl_context
@@ -149,7 +153,7 @@ class Listener:
                 sock.do_handshake()
             peer = receive(sock, self._secret, deadline)
             sock.settimeout(None)
-            channel = SocketChannel(sock, peer or "a client")
+            channel = SocketChannel(sock, peer or "a client", self._task_port.line(peer) if self._task_port is not None else None)
             self._keep(channel)
         except (OSError, PslabError) as error:
             sock.close()

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
+STAMP = 0
+"""What precedes a message on a shaped link, from channel to channel: when it is to arrive. No `Kind` of message."""
+
 
 class Kind(IntEnum):
     """What a message is."""

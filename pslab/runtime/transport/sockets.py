@@ -13,8 +13,10 @@ import numpy as np
 
 from pslab.errors import CancelledError, DeadlineExceededError, PslabError, ResourceExhaustedError, UnavailableError
 from pslab.runtime.transport import wire
+from pslab.runtime.transport.endpoint import Endpoint
 from pslab.runtime.transport.message import Message
 from pslab.runtime.transport.polling import hung_up, readable
+from pslab.runtime.transport.port import Line
 
 _SCRATCH = 1 << 16
 """Bytes that are read ahead: most messages come with one call."""
@@ -36,29 +38,25 @@ def tune(sock: socket.socket) -> None:
             sock.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
 
 
-class SocketChannel:
+class SocketChannel(Endpoint):
     """A `Channel` over a connected socket, which it owns.
 
     Args:
         sock: the socket, blocking.
         peer: who is at the other end.
+        line: what its messages go by.
         max_message_bytes: a bigger message is neither sent nor received.
     """
 
-    def __init__(self, sock: socket.socket, peer: str, max_message_bytes: int = wire.MAX_MESSAGE) -> None:
-        self.peer = peer
-        self.bytes_sent = 0
-        self.bytes_received = 0
+    def __init__(self, sock: socket.socket, peer: str, line: Line | None = None, max_message_bytes: int = wire.MAX_MESSAGE) -> None:
+        super().__init__(peer, line, max_message_bytes)
         self._sock = sock
-        self._limit = max_message_bytes
         self._scatters = hasattr(sock, "sendmsg") and not isinstance(sock, ssl.SSLSocket)
         self._closed = False
         self._scratch = self._buffer = memoryview(bytearray(_SCRATCH))
         self._start = self._end = 0  # what was read and not yet used
 
-    def send(self, message: Message) -> int:
-        """See `Channel.send`."""
-        buffers, size = wire.encode(message, self._limit)
+    def _write(self, buffers: list[Any], size: int) -> None:
         try:
             if self._scatters:
                 self._scatter(buffers, size)
@@ -70,8 +68,6 @@ class SocketChannel:
         except BaseException:
             self.close()  # part of the message may be out, and nothing can follow it
             raise
-        self.bytes_sent += size
-        return size
 
     def _scatter(self, buffers: list[Any], size: int) -> None:
         sent = self._sock.sendmsg(buffers[:_MAX_BUFFERS])
@@ -86,8 +82,7 @@ class SocketChannel:
             left[0] = left[0][sent:]
             sent = self._sock.sendmsg(islice(left, _MAX_BUFFERS))
 
-    def recv(self, timeout: float | None = None) -> Message:
-        """See `Channel.recv`."""
+    def _next(self, timeout: float | None) -> Message:
         if self._closed:
             raise self._gone(None)
         if timeout is not None and self._end == self._start and not self._comes(timeout):
@@ -114,9 +109,7 @@ class SocketChannel:
     def _message(self) -> Message:
         header = wire.decode_header(self._take(wire.HEADER.size), self._limit)
         block = wire.decode_block(header, self._take(header.block))
-        message = wire.assemble(header, block, self._payload(header.payload))
-        self.bytes_received += message.size
-        return message
+        return wire.assemble(header, block, self._payload(header.payload))
 
     def _take(self, count: int) -> memoryview:
         """The next ``count`` bytes. They are valid until the next call."""
@@ -172,11 +165,15 @@ class SocketChannel:
         except (OSError, ValueError):  # closed in between
             return False
 
+    def _is_closed(self) -> bool:
+        return self._closed
+
     def close(self) -> None:
         """See `Channel.close`."""
         if self._closed:
             return
         self._closed = True
+        self._line.closed(self)
         with contextlib.suppress(OSError):
             self._sock.shutdown(socket.SHUT_RDWR)  # wakes whoever is reading
         self._sock.close()

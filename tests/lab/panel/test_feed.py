@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from pslab.cluster import ClusterStatus
 from pslab.lab.lab import Lab
 from pslab.lab.panel.actions import ACTIONS
 from pslab.lab.panel.controls import CONTROLS
@@ -49,7 +50,7 @@ class FakeTrainer:
 def lab() -> Lab:
     lab = Lab()
     lab._trainer = FakeTrainer()  # type: ignore[assignment]
-    lab.cluster._cluster = type("Cluster", (), {"ps": 1, "workers": 2, "status": lambda self: type("Status", (), {"tasks": ()})()})()  # type: ignore[assignment]
+    lab.cluster._cluster = type("Cluster", (), {"ps": 1, "workers": 2, "status": lambda self: ClusterStatus((), "", True, "")})()  # type: ignore[assignment]
     return lab
 
 

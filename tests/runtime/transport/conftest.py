@@ -9,7 +9,7 @@ from contextlib import ExitStack, closing, contextmanager
 
 import pytest
 
-from pslab.runtime.transport import Channel, Listener, connect, inprocess_pair
+from pslab.runtime.transport import Channel, Listener, Port, connect, inprocess_pair
 from pslab.testing.certificates import tls_contexts
 from pslab.testing.transports import DEADLINE_S
 
@@ -23,7 +23,7 @@ def listening(serve, **options) -> Iterator[Listener]:
 
 
 @contextmanager
-def connected(*, unix: bool, contexts=(None, None)) -> Iterator[tuple[Channel, Channel]]:
+def connected(*, unix: bool, contexts=(None, None), ports=(None, None)) -> Iterator[tuple[Channel, Channel]]:
     """A client's channel, and the server's."""
     accepted, done = queue.SimpleQueue(), queue.SimpleQueue()
 
@@ -31,8 +31,8 @@ def connected(*, unix: bool, contexts=(None, None)) -> Iterator[tuple[Channel, C
         accepted.put(channel)
         done.get()
 
-    with listening(serve, secret=b"s", ssl_context=contexts[0]) as listener, ExitStack() as stack:
-        client = connect(listener.address, secret=b"s", name="worker:0", peer="ps:0", unix=unix, ssl_context=contexts[1])
+    with listening(serve, secret=b"s", ssl_context=contexts[0], task_port=ports[1]) as listener, ExitStack() as stack:
+        client = connect(listener.address, secret=b"s", name="worker:0", peer="ps:0", unix=unix, ssl_context=contexts[1], port=ports[0])
         stack.callback(client.close)
         stack.callback(done.put, None)
         family = client._sock.family
@@ -45,12 +45,26 @@ def contexts(tmp_path_factory):
     return tls_contexts(tmp_path_factory.mktemp("tls"))
 
 
-@pytest.fixture
-def pair(request):
-    transport = request.param
+@contextmanager
+def joined(transport: str, request, ports=(None, None)):
+    """Two channels that are each other's far end: of worker:0, and of ps:0."""
     if transport == "in-process":
-        yield inprocess_pair(("worker:0", "ps:0"))
+        yield inprocess_pair(("worker:0", "ps:0"), ports=None if ports == (None, None) else ports)
         return
     tls = request.getfixturevalue("contexts") if transport == "tls" else (None, None)
-    with connected(unix=transport == "unix", contexts=tls) as channels:
+    with connected(unix=transport == "unix", contexts=tls, ports=ports) as channels:
         yield channels
+
+
+@pytest.fixture
+def pair(request):
+    with joined(request.param, request) as channels:
+        yield channels
+
+
+@pytest.fixture
+def shaped(request):
+    """Two channels and the ports of their tasks, to be shaped."""
+    ports = Port("worker:0"), Port("ps:0")
+    with joined(request.param, request, ports) as channels:
+        yield channels, ports

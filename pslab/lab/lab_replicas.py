@@ -1,0 +1,50 @@
+"""What a lab is asked about its replicas."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pslab.lab.divergence_tables import divergence_history_table, divergence_table
+from pslab.lab.workbench import Workbench
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.figure import Figure
+
+    from pslab.train.merge_gap import MergeGap
+
+
+class LabReplicas(Workbench):
+    """The verbs of a `Lab` that compare its replicas."""
+
+    def divergence(self, *, history: bool = False) -> pandas.DataFrame:
+        """How far the replicas are from the parameters on the ps and from each other: a row per pair and parameter, and one for all parameters.
+
+        Columns ``first``, ``second``, ``parameter``, ``distance`` and ``cosine`` are those of `pslab.train.distances.Distance`.
+
+        Args:
+            history: what was seen now and then while it trained, with ``time`` in seconds, ``global_step`` and ``mode``, instead of what there is now.
+
+        Raises:
+            FailedPreconditionError: nothing was trained, or the training was stopped.
+        """
+        trainer = self._training()
+        return divergence_history_table(trainer.divergence_history(), trainer.strategies) if history else divergence_table(trainer.divergence())
+
+    def plot_divergence(self, path: str | Path | None = None) -> Figure:
+        """Draw how far the replicas were apart over time, from the ps, from each other, and by parameter; write it to ``path`` if one is given."""
+        from pslab.lab.divergence_figure import divergence_figure
+
+        figure = divergence_figure(self.divergence(history=True))
+        if path is not None:
+            figure.savefig(Path(path).expanduser())
+        return figure
+
+    def merge_gap(self) -> MergeGap:
+        """Loss of the average of the replicas, less the mean of their losses, on the test set.
+
+        Raises:
+            FailedPreconditionError: nothing was trained, or the training was stopped.
+        """
+        return self._training().merge_gap(self._test_chunk())

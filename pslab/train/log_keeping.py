@@ -1,0 +1,60 @@
+"""Who keeps the apply log of a training while its epochs come and go."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pslab.errors import PslabError
+from pslab.train.apply_log import ApplyLog, EpochLog
+from pslab.train.homecoming import FIRST_PS, Caller
+from pslab.train.job import Job
+
+
+class LogKeeper:
+    """Gathers the ledgers of all ps at the end of each epoch.
+
+    Args:
+        cluster: the tasks.
+    """
+
+    def __init__(self, cluster: Caller) -> None:
+        self._cluster = cluster
+        self._beginning: dict[str, np.ndarray[Any, Any]] | None = None
+        self._job: Job | None = None
+        self._epochs: list[EpochLog] = []
+
+    @property
+    def begun(self) -> bool:
+        """Whether it is known from where the training began."""
+        return self._beginning is not None
+
+    def forget(self) -> None:
+        """The tasks are set up anew: what comes does not follow from what was."""
+        self._beginning, self._job, self._epochs = None, None, []
+
+    def begin(self, job: Job, state: dict[str, np.ndarray[Any, Any]] | None) -> None:
+        """An epoch begins; in this ``state`` of all variables if it is the first."""
+        self._beginning = self._beginning if state is None else state
+        self._job = job
+
+    def end(self) -> None:
+        """An epoch has ended, and its ledgers are still there."""
+        job, self._job = self._job, None
+        if job is not None:
+            try:
+                self._epochs.append(self._epoch(job))
+            except PslabError:  # of a ps that was lost nobody knows in which order it applied
+                self.forget()
+
+    def log(self, job: Job) -> ApplyLog | None:
+        """All until now, if updates stand still; None where nothing has begun."""
+        if self._beginning is None:
+            return None
+        now = [] if self._job is None else [self._epoch(self._job)]
+        return ApplyLog(job.ps, job.workers, job.division, self._beginning, [*self._epochs, *now])
+
+    def _epoch(self, job: Job) -> EpochLog:
+        orders = [self._cluster.call(f"ps:{i}", "ledger", epoch_id=job.epoch_id) for i in range(job.ps)]
+        return EpochLog(job.strategy, job.first_step, self._cluster.call(FIRST_PS, "progress").global_step, orders)

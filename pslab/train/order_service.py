@@ -1,0 +1,76 @@
+"""What a task can be asked about the order in which contributions are applied to its parameters, and told of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pslab.runtime.task_server import TaskServer
+from pslab.sync.gate_ops import GATES, gate_of
+from pslab.sync.ledger_ops import LEDGERS, ledger_of
+from pslab.sync.pacing_ops import CLOCKS
+from pslab.train.epoch_names import resources_of
+
+
+class AtGate(NamedTuple):
+    """How things stand at a task's gate.
+
+    Attributes:
+        waiting: which worker waits with what, in the order of arrival.
+        passed: how many messages have been let in, and are through.
+        settled: whether nobody is in, or admitted.
+        updates: contributions that were applied, in this epoch.
+        held: workers that the task's clock holds, until others have caught up.
+    """
+
+    waiting: dict[int, str]
+    passed: int
+    settled: bool
+    updates: int
+    held: tuple[int, ...]
+
+
+class OrderService:
+    """The part of a `TaskService` that knows about orders."""
+
+    _server: TaskServer
+
+    def ledger(self, epoch_id: str) -> np.ndarray[Any, Any]:
+        """The entries of an epoch's ledger, as `Ledger.order` gives them; none if there is no ledger here."""
+        task = self._server.task
+        with task.monitor:
+            found = task.resources(LEDGERS + resources_of(epoch_id))
+            return found[0].order() if found else np.empty(0, np.int32)
+
+    def gate(self, epoch_id: str) -> AtGate:
+        """How things stand at the gate of an epoch."""
+        task, name = self._server.task, resources_of(epoch_id)
+        with task.monitor:
+            gate = gate_of(task, name)
+            held = {worker for clock in task.resources(CLOCKS + name) for worker in clock.held}
+            return AtGate(gate.waiting, gate.passed, gate.inside is None and not gate.left, ledger_of(task, name).updates, tuple(sorted(held)))
+
+    def admit(self, epoch_id: str, workers: Sequence[int], keep_after: int | None = None) -> None:
+        """Let messages of these workers in at the gate of an epoch, in this order; and keep the variables when so many in all are through."""
+        task = self._server.task
+        with task.monitor:
+            gate = gate_of(task, resources_of(epoch_id))
+            gate.keep_after = keep_after
+            gate.admit(workers)
+            task.monitor.notify_all()
+
+    def kept(self, epoch_id: str) -> dict[str, np.ndarray[Any, Any]]:
+        """The variables that were kept."""
+        task = self._server.task
+        with task.monitor:
+            return {name: np.asarray(value) for name, value in gate_of(task, resources_of(epoch_id)).kept.items()}
+
+    def let_go(self) -> None:
+        """Let workers go on that wait for slower ones, or at gates, so that their turns come to an end."""
+        task = self._server.task
+        with task.monitor:
+            for waited in (*task.resources(CLOCKS), *task.resources(GATES)):
+                waited.open()
+            task.monitor.notify_all()

@@ -1,0 +1,133 @@
+"""A training once more, from its apply log: the same graphs on tasks of their own, whose gates let messages in in the order of the ledgers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from time import monotonic, sleep
+
+import numpy as np
+
+from pslab.data.partitions import DataSource
+from pslab.errors import DeadlineExceededError, UnimplementedError, UsageError
+from pslab.train.apply_log import ApplyLog, Array, EpochLog
+from pslab.train.crew import Crew
+from pslab.train.model import Model
+from pslab.train.plans import mode_step
+from pslab.train.reading import Reading
+from pslab.train.strategy import Replication
+from pslab.train.tasks import Tasks
+from pslab.train.updates import SSP, Async, Immediate, KAsync, Sync
+
+LOOK_S = 0.005
+"""Seconds between two looks at how far it is."""
+
+
+def replay(cluster: Tasks, log: ApplyLog, dataset: DataSource, model: Model, until: int | None = None, timeout: float = 600.0) -> dict[str, Array]:
+    """The parameters at the end of a log, or at global step ``until``, bit for bit; of several ps, those of each after as many updates.
+
+    Args:
+        cluster: tasks that do nothing else, as many as the log's.
+        log: what to do.
+        dataset: what was trained on.
+        model: what was trained.
+        until: a global step between the log's first and its last.
+        timeout: seconds that it may take.
+
+    Raises:
+        UsageError: there is no such step, or the log is of another model.
+        UnimplementedError: a mode or the model leaves to chance what no ledger has.
+        DeadlineExceededError: it was not done in time.
+    """
+    last = log.last_step if until is None else until
+    if not int(log.beginning["global_step"]) <= last <= log.last_step:
+        raise UsageError(f"the log is of global steps {int(log.beginning['global_step'])} to {log.last_step}, found until={until}")
+    crew = Crew(cluster, dataset, model, log.division, Reading.FEEDING)
+    for epoch in log.epochs:
+        _check(crew, epoch)
+    crew.begin_anew()
+    crew.set_up()
+    crew.ask("load", state=dict(log.beginning))
+    deadline = monotonic() + timeout
+    names = set(crew.ask("parameters"))
+    for epoch in log.epochs:
+        if epoch.first_step >= last:
+            break
+        if isinstance(epoch.strategy.update, Immediate):
+            kept = _in_order(crew, cluster, epoch, min(last, epoch.last_step) - epoch.first_step, deadline)
+            if last < epoch.last_step:
+                return {name: value for name, value in kept.items() if name in names}
+        else:
+            _again(crew, epoch, min(last, epoch.last_step), deadline)
+    return crew.ask("parameters")  # type: ignore[no-any-return]
+
+
+def script(epoch: EpochLog, ps: int, order: Array) -> list[int]:
+    """Whose messages came to a ps, in the order in which they were let in."""
+    entries = [(int(e), True) if e >= 0 else (~int(e), False) for e in order]
+    if epoch.strategy.replication is Replication.BETWEEN_GRAPH:
+        return [worker for worker, applied in entries if applied]
+    found, released = [], set[int]()
+    paced = ps == 0 and isinstance(epoch.strategy.update, SSP)
+    for worker, applied in entries:  # in-graph SSP, the first read after an update is that of the first ps's clock, and no message
+        if applied or worker not in released:
+            found.append(worker)
+        released.discard(worker)
+        if applied and paced:
+            released.add(worker)
+    return found
+
+
+def _in_order(crew: Crew, cluster: Tasks, epoch: EpochLog, updates: int, deadline: float) -> dict[str, Array]:
+    crew.begin(epoch.strategy, gated=True)
+    epoch_id = crew.job(epoch.strategy).epoch_id
+    scripts = [script(epoch, i, order) for i, order in enumerate(epoch.orders)]
+    ends = [_messages(epoch, i, order, updates) for i, order in enumerate(epoch.orders)]
+    for i, (whole, end) in enumerate(zip(scripts, ends, strict=True)):
+        cluster.call(f"ps:{i}", "admit", epoch_id=epoch_id, workers=whole, keep_after=end)
+    crew.limit(np.iinfo(np.int64).max)
+    wanted = ends if updates < epoch.last_step - epoch.first_step else [len(whole) for whole in scripts]
+    _wait(crew, lambda: all(cluster.call(f"ps:{i}", "gate", epoch_id=epoch_id).passed >= n for i, n in enumerate(wanted)), deadline)
+    kept = {k: v for i in range(cluster.ps) for k, v in cluster.call(f"ps:{i}", "kept", epoch_id=epoch_id).items()}
+    crew.abandon()  # not ended: what still waits at the gates was in no update
+    return kept
+
+
+def _messages(epoch: EpochLog, ps: int, order: Array, updates: int) -> int:
+    """How many messages had come to a ps when it had made so many updates."""
+    applied = np.flatnonzero(order >= 0)
+    return len(script(epoch, ps, order[: applied[updates - 1] + 1])) if len(applied) else 0
+
+
+def _again(crew: Crew, epoch: EpochLog, last: int, deadline: float) -> None:
+    """What is the same however it goes."""
+    crew.begin(epoch.strategy)
+    crew.limit(last)
+    _wait(crew, lambda: crew.look().global_step >= last, deadline)
+    crew.end()
+
+
+def _wait(crew: Crew, true: Callable[[], bool], deadline: float) -> None:
+    while not true():
+        failed: Sequence[Exception] = [loop.error for loops in crew.loops().values() for loop in loops if loop.error is not None]
+        if failed:
+            raise failed[0]
+        if monotonic() > deadline:
+            raise DeadlineExceededError("the replay was not done in time", "give it a greater timeout, or look at a smaller until")
+        sleep(LOOK_S)
+
+
+def _check(crew: Crew, epoch: EpochLog) -> None:
+    """Refuse what no ledger has the order of."""
+    update = epoch.strategy.update
+    if isinstance(update, KAsync) or (isinstance(update, Sync) and update.backup):
+        raise UnimplementedError(f"{update} cannot be replayed: which contributions make an update depends on who is late, and no ledger has it")
+    if isinstance(update, Async) and not update.lock:
+        raise UnimplementedError(f"{update} cannot be replayed: updates and reads run into each other, element by element")
+    if getattr(epoch.strategy.commit, "own_start", False):
+        raise UnimplementedError("replicas with starts of their own cannot be replayed: what those were is not in the log")
+    ops = mode_step(crew.job(epoch.strategy)).plan.partitions.values()
+    drawn = [n for part in ops for stage in part.stages for n in stage.nodes if "Random" in n.type or "Normal" in n.type or "seed2" in n.attrs]
+    if drawn:
+        raise UnimplementedError(
+            f"{drawn[0].name!r} ({drawn[0].type}) draws at random in each step; what it drew is not in the log", "train without it"
+        )

@@ -1,0 +1,95 @@
+"""Replay: a run that raced, once more, bit for bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import pslab
+from pslab.errors import DataLossError, UnimplementedError
+from pslab.train.apply_log import ApplyLog
+from pslab.train.rehearsal import replay
+from pslab.train.strategy import Strategy
+from pslab.train.trainer import Trainer
+from pslab.train.updates import SSP, Async, KAsync, Sync
+from tests.train.tasks import LocalTasks
+from tests.train.test_values import BATCH, data, model
+
+IMMEDIATE = [
+    Strategy(),
+    Strategy(update=SSP(1)),
+    Strategy(update=Async(compensation=0.1, by_staleness=True)),
+    Strategy(commit_every=3, commit=pslab.Differences()),
+    Strategy(commit_every=2, commit=pslab.Elastic()),
+    Strategy("in-graph", Async()),
+    Strategy("in-graph", SSP(1)),
+]
+
+
+def run(strategies, ps: int, workers: int, rule: str = "momentum", steps: int = 60):
+    """The log, the parameters at its end, and those after each strategy."""
+    with LocalTasks(ps, workers) as tasks:
+        trainer = Trainer(tasks, data("float32"), model(rule), strategies[0], BATCH, data_seed=3)
+        ends = []
+        for strategy in strategies:
+            trainer.set_strategy(strategy)
+            trainer.train(steps)
+            assert trainer.wait(timeout=60).state == "done"
+            trainer.stop()
+            ends.append(trainer.parameters())
+        log = trainer.log()
+        trainer.close()
+    return log, ends
+
+
+def again(log: ApplyLog, rule: str = "momentum", until: int | None = None):
+    with LocalTasks(log.ps, log.workers) as tasks:
+        return replay(tasks, log, data("float32"), model(rule), until, timeout=60)
+
+
+def same(found, wanted) -> None:
+    assert set(found) == set(wanted)
+    for name, value in wanted.items():
+        np.testing.assert_array_equal(found[name], value, err_msg=name)
+
+
+@pytest.mark.parametrize("ps", [1, 2])
+@pytest.mark.parametrize("strategy", IMMEDIATE, ids=str)
+def test_a_race_is_replayed_bit_for_bit(strategy, ps) -> None:
+    log, ends = run([strategy], ps, workers=3)
+    same(again(log), ends[-1])
+
+
+@pytest.mark.parametrize("rule", ["sgd", "adam"])
+def test_a_change_of_mode_in_the_middle_and_any_step_of_it(rule) -> None:
+    log, ends = run([Strategy(), Strategy(update=Sync()), Strategy(update=SSP(2))], ps=2, workers=2, rule=rule, steps=30)
+    same(again(log, rule), ends[2])
+    same(again(log, rule, until=30), ends[0])
+    same(again(log, rule, until=60), ends[1])
+
+
+def test_until_any_step_gives_what_a_shorter_log_ends_with() -> None:
+    log, _ = run([Strategy()], ps=1, workers=2, steps=20)
+    epoch = log.epochs[0]
+    for until in (1, 7, 19):
+        cut = np.flatnonzero(epoch.orders[0] >= 0)[until - 1] + 1
+        short = ApplyLog(1, 2, log.division, log.beginning, [type(epoch)(epoch.strategy, 0, until, [epoch.orders[0][:cut]])])
+        same(again(log, until=until), again(short))
+
+
+def test_a_log_comes_back_from_its_file_and_what_is_none_is_refused(tmp_path) -> None:
+    log, ends = run([Strategy(), Strategy(update=SSP(1))], ps=2, workers=2, steps=20)
+    found = ApplyLog.load(log.save(tmp_path / "run.log"))
+    same(found.beginning, log.beginning)
+    assert [e.strategy for e in found.epochs] == [e.strategy for e in log.epochs]
+    same(again(found), ends[-1])
+    content = (tmp_path / "run.log").read_bytes()
+    (tmp_path / "short").write_bytes(content[: len(content) // 2])
+    with pytest.raises(DataLossError, match="short"):
+        ApplyLog.load(tmp_path / "short")
+
+
+def test_what_no_ledger_has_is_refused() -> None:
+    log, _ = run([Strategy(update=KAsync(1))], ps=1, workers=2, steps=10)
+    with pytest.raises(UnimplementedError, match="who is late"):
+        again(log)
