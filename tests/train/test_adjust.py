@@ -104,7 +104,7 @@ def test_it_goes_on_running(start) -> None:
 
 @pytest.mark.parametrize(
     ("numbers", "message"),
-    [({"learning_rate": 0.0}, "positive"), ({"batch_size": 0}, "at least 1"), ({"batch_size": 999}, "more than the 200 examples")],
+    [({"learning_rate": 0.0}, "positive"), ({"batch_size": 0}, "a whole number from 1 on"), ({"batch_size": 999}, "more than the 200 examples")],
 )
 def test_a_number_that_does_not_fit_changes_nothing(start, numbers, message) -> None:
     trainer = start()
