@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pslab.train.distances import ALL
+from pslab.train.race import DROPPED
 
 if TYPE_CHECKING:
     import pandas
@@ -128,10 +129,15 @@ def show_merge_gap(merged: MergeGap) -> Shown:
 
 def show_passages(passages: Sequence[Passage]) -> Shown:
     """What happened to messages that were let in, and what waits now."""
-    rows = [(p.message, "" if p.read is None else p.read, "" if p.staleness is None else p.staleness, p.updates, p.global_step) for p in passages]
+    rows = [(p.message, "" if p.read is None else p.read, _stale(p), p.updates, p.global_step) for p in passages]
     waiting = [*map(str, passages[-1].waiting), *(f"worker:{worker} for slower ones" for worker in passages[-1].held)]
     columns = ("message", "computed at version", "stale", "version now", "global step")
     return Shown("let in, one after the other", columns, rows, f"waiting now: {', '.join(waiting) or 'nothing'}")
+
+
+def _stale(passage: Passage) -> str:
+    dropped = ", dropped" if passage.outcome == DROPPED else ""
+    return "" if passage.staleness is None else f"{passage.staleness}{dropped}"
 
 
 def show_predictions(outputs: Mapping[str, Any]) -> Shown:

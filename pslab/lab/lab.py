@@ -24,8 +24,9 @@ from pslab.lab.status import LabStatus
 from pslab.lab.until import Until
 from pslab.train.model import Build, Model
 from pslab.train.placement import Placement
+from pslab.train.race import Message
 from pslab.train.reading import Reading
-from pslab.train.stepping import Message, Passages
+from pslab.train.stepping import Passages
 from pslab.train.strategy import Strategy
 from pslab.train.trainer import Trainer
 from pslab.train.updates import choice
@@ -234,19 +235,20 @@ class Lab(Looking, LabCosts, LabLog, LabReplicas):
     def step(self, n: int = 1) -> LabStatus: ...
 
     @overload
-    def step(self, *, messages: int, worker: int | None = None) -> Passages: ...
+    def step(self, *, messages: int, worker: int | None = None, ps: int | None = None) -> Passages: ...
 
-    def step(self, n: int = 1, *, messages: int | None = None, worker: int | None = None) -> LabStatus | Passages:
+    def step(self, n: int = 1, *, messages: int | None = None, worker: int | None = None, ps: int | None = None) -> LabStatus | Passages:
         """Make exactly ``n`` updates, and be paused; or let ``messages`` in at the ps, one after the other.
 
         Args:
             n: how many updates.
             messages: how many messages, in place of updates. Of each is told who had read which version, and how stale its contribution was.
             worker: whose messages; of whoever comes first if None.
+            ps: at which ps; at whichever if None.
 
         Raises:
-            UsageError: there is no such worker, or the mode has no ps.
-            FailedPreconditionError: the worker waits for slower ones.
+            UsageError: there is no such worker or ps, or the mode has no messages that could wait.
+            FailedPreconditionError: the worker waits for others.
         """
         trainer = self._check_memory()
         if messages is None:
@@ -254,7 +256,7 @@ class Lab(Looking, LabCosts, LabLog, LabReplicas):
             return self.status()
         if messages < 1:
             raise UsageError(f"messages must be at least 1, found {messages}")
-        return Passages(trainer.advance(worker) for _ in range(messages))
+        return Passages(trainer.advance(worker, ps) for _ in range(messages))
 
     def messages(self) -> tuple[Message, ...]:
         """What waits at the gates of the ps, where the training goes on message by message."""

@@ -125,6 +125,11 @@ class Accumulator:
         """The number of gradients accepted and not yet taken."""
         return len(self._gradients)
 
+    @property
+    def workers(self) -> tuple[int, ...]:
+        """Whose gradients are accepted and not yet taken, in the order of arrival."""
+        return tuple(handed.worker for handed in self._gradients)
+
     def stats(self) -> AccumulatorStats:
         """Counts of gradients."""
         return AccumulatorStats(self._applied, self._dropped, len(self._gradients))

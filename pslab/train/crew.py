@@ -79,6 +79,7 @@ class Crew:
         self._history = History(self.metric_names)
         self._homecoming: Homecoming | None = None
         self._gated = False
+        self._stepper: Stepper | None = None
         self.keeper = LogKeeper(cluster)
 
     @property
@@ -193,6 +194,7 @@ class Crew:
             raise
         self._cluster.call_all("count_anew")
         self._homecoming = Homecoming(self._cluster, strategy, step)
+        self._stepper = Stepper(self._cluster, job) if gated else None
         self.active = True
 
     def end(self, patience: float = PATIENCE_S) -> str:
@@ -265,9 +267,10 @@ class Crew:
         """Let no further update begin."""
         self._cluster.call(FIRST_PS, "pause")
 
-    def stepper(self) -> Stepper:
-        """What lets messages in, in an epoch with gates."""
-        return Stepper(self._cluster, self.job(self.strategies[-1]).epoch_id)
+    @property
+    def stepper(self) -> Stepper | None:
+        """What lets messages in, while an epoch with gates is on."""
+        return self._stepper if self.active else None
 
     # Looking
 

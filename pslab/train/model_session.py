@@ -93,6 +93,11 @@ class ModelSession:
                 totals[name] += float(value) * len(x[part])
         return {name: total / len(x) for name, total in totals.items()}
 
+    def measure(self, x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> tuple[float, float]:
+        """The loss over examples, and ‖θ‖, both of the same parameters."""
+        loss, *values = self._session.run([self._replica.tower.loss, *self._replica.variables], {self._replica.tower.x: x, self._replica.tower.y: y})
+        return float(loss), float(np.sqrt(sum(np.sum(np.square(value, dtype=np.float64)) for value in values)))
+
     def losses(self, points: Sequence[Parameters], x: np.ndarray[Any, Any], y: np.ndarray[Any, Any], chunk: int = CHUNK) -> list[float]:
         """The loss over examples at each of some points in parameter space; the variables stay as they are. Chunks as in `evaluate`."""
         tower, reads = self._replica.tower, self._replica.reads

@@ -10,6 +10,7 @@ import numpy as np
 from pslab.runtime.task_server import TaskServer
 from pslab.sync.gate_ops import GATES, gate_of
 from pslab.sync.ledger_ops import LEDGERS, ledger_of
+from pslab.sync.ops import ACCUMULATORS
 from pslab.sync.pacing_ops import CLOCKS
 from pslab.train.epoch_names import resources_of
 
@@ -23,6 +24,8 @@ class AtGate(NamedTuple):
         settled: whether nobody is in, or admitted.
         updates: contributions that were applied, in this epoch.
         held: workers that the task's clock holds, until others have caught up.
+        gathered: workers whose contributions wait for those of others.
+        dropped: contributions that came too late, in this epoch.
     """
 
     waiting: dict[int, str]
@@ -30,6 +33,8 @@ class AtGate(NamedTuple):
     settled: bool
     updates: int
     held: tuple[int, ...]
+    gathered: tuple[int, ...] = ()
+    dropped: int = 0
 
 
 class OrderService:
@@ -50,7 +55,11 @@ class OrderService:
         with task.monitor:
             gate = gate_of(task, name)
             held = {worker for clock in task.resources(CLOCKS + name) for worker in clock.held}
-            return AtGate(gate.waiting, gate.passed, gate.inside is None and not gate.left, ledger_of(task, name).updates, tuple(sorted(held)))
+            accumulators = task.resources(ACCUMULATORS + name)
+            gathered = max((a.workers for a in accumulators), key=len, default=())
+            dropped = max((a.stats().dropped for a in accumulators), default=0)
+            settled, updates = gate.inside is None and not gate.left, ledger_of(task, name).updates
+            return AtGate(gate.waiting, gate.passed, settled, updates, tuple(sorted(held)), gathered, dropped)
 
     def admit(self, epoch_id: str, workers: Sequence[int], keep_after: int | None = None) -> None:
         """Let messages of these workers in at the gate of an epoch, in this order; and keep the variables when so many in all are through."""

@@ -10,29 +10,13 @@ import numpy as np
 
 from pslab.errors import DeadlineExceededError, FailedPreconditionError, UsageError
 from pslab.train.homecoming import FIRST_PS
+from pslab.train.job import Job
 from pslab.train.order_service import AtGate
+from pslab.train.race import APPLIED, DROPPED, GATHERED, Message, Moment, Race, RaceBook
 from pslab.train.tasks import Tasks
 
 LOOK_S = 0.005
 """Seconds between two looks at the gates."""
-
-
-@dataclass(frozen=True)
-class Message:
-    """Something that waits at a gate.
-
-    Attributes:
-        ps: whose gate.
-        worker: who sent it.
-        what: ``"commit"``, or ``"read"``.
-    """
-
-    ps: str
-    worker: int
-    what: str
-
-    def __str__(self) -> str:
-        return f"{self.what} of worker:{self.worker} at {self.ps}"
 
 
 @dataclass(frozen=True)
@@ -41,12 +25,13 @@ class Passage:
 
     Attributes:
         message: the message.
-        read: how many updates the ps had made when the worker read its parameters; None of a read, or where contributions are gathered.
+        read: how many updates the ps had made when the worker read its parameters; None of a read.
         staleness: updates that others made since; None likewise.
         updates: how many the ps has made now.
         global_step: how many were made of the model.
         waiting: what waits now.
         held: workers that wait for slower ones.
+        outcome: what became of it: ``"applied"``, ``"gathered"`` for an update of several, or ``"dropped"`` as stale; ``""`` of a read.
     """
 
     message: Message
@@ -56,9 +41,11 @@ class Passage:
     global_step: int
     waiting: tuple[Message, ...]
     held: tuple[int, ...]
+    outcome: str = ""
 
     def __str__(self) -> str:
-        read = "" if self.read is None else f", computed at version {self.read}, {self.staleness} stale"
+        fate = f", {self.outcome}" if self.outcome in (GATHERED, DROPPED) else ""
+        read = "" if self.read is None else f", computed at version {self.read}, {self.staleness} stale{fate}"
         held = "".join(f"; worker:{worker} waits for slower ones" for worker in self.held)
         waiting = ", ".join(map(str, self.waiting)) or "nothing"
         return f"{self.message}{read}: version {self.updates} now, global step {self.global_step}; waiting: {waiting}{held}"
@@ -72,72 +59,82 @@ class Passages(tuple[Passage, ...]):
 
 
 class Stepper:
-    """Lets messages in, one by one.
+    """Lets messages in, one by one, and keeps the book of what they did.
 
     Args:
         cluster: the tasks.
-        epoch_id: of the epoch whose gates they are.
+        job: of the epoch whose gates they are.
         timeout: seconds that a message may take to come, or to get through.
+
+    Attributes:
+        epoch_id: of that epoch.
     """
 
-    def __init__(self, cluster: Tasks, epoch_id: str, timeout: float = 60.0) -> None:
+    def __init__(self, cluster: Tasks, job: Job, timeout: float = 60.0) -> None:
         self._cluster = cluster
-        self._epoch_id = epoch_id
+        self.epoch_id = job.epoch_id
         self._timeout = timeout
+        self._book = RaceBook(job.strategy, job.ps, job.workers, job.first_step)
 
     def messages(self) -> tuple[Message, ...]:
         """What waits, by ps and in the order of arrival."""
-        return tuple(Message(ps, worker, what) for ps, gate in self._gates().items() for worker, what in gate.waiting.items())
+        return self._look().waiting
 
-    def advance(self, worker: int | None = None) -> Passage:
-        """Let one message in: the first that waits, or the first of ``worker``.
+    def race(self) -> Race:
+        """What has happened until now, and what waits."""
+        self._look()
+        return self._book.race()
+
+    def advance(self, worker: int | None = None, ps: int | None = None) -> Passage:
+        """Let one message in: the first that waits, or the first of ``worker``, or at ``ps``.
 
         Raises:
-            UsageError: there is no such worker.
-            FailedPreconditionError: none of that worker can come: it waits for slower ones.
+            UsageError: there is no such worker, or ps.
+            FailedPreconditionError: none of that worker can come: it waits for others.
             DeadlineExceededError: none came.
         """
-        if worker is not None and not 0 <= worker < self._cluster.workers:
-            raise UsageError(f"there is no worker {worker}; they are numbered from 0 to {self._cluster.workers - 1}")
-        self._until(lambda: self._waiting(worker) or self._held(worker), "a message")
-        if not (waiting := self._waiting(worker)):
-            raise FailedPreconditionError(f"worker:{worker} waits for slower ones", "let another worker's message in first")
+        for number, kind, most in ((worker, "worker", self._cluster.workers), (ps, "ps", self._cluster.ps)):
+            if number is not None and not 0 <= number < most:
+                raise UsageError(f"there is no {kind} {number}; they are numbered from 0 to {most - 1}")
+        self._until(lambda: self._waiting(worker, ps) or self._book.stands(worker), "a message")
+        if not (waiting := self._waiting(worker, ps)):
+            others = "slower ones" if worker in self._book.now.held else "the update that it is part of"
+            raise FailedPreconditionError(f"worker:{worker} waits for {others}", "let another worker's message in first")
         message = waiting[0]
-        before, passed = self._order(message.ps), self._gate(message.ps).passed
-        self._cluster.call(message.ps, "admit", epoch_id=self._epoch_id, workers=[message.worker])
+        passed = self._gate(message.ps).passed
+        self._book.let_in(message)
+        self._cluster.call(message.ps, "admit", epoch_id=self.epoch_id, workers=[message.worker])
         self._until(lambda: self._gate(message.ps).passed > passed, "its way through the gate")
-        return self._told(message, before, self._order(message.ps))
+        self._until(lambda: (self._look(), not self._book.due)[1], "the update")
+        return self._told(message)
 
-    def _told(self, message: Message, before: np.ndarray, after: np.ndarray) -> Passage:
-        mine = np.flatnonzero(before == ~message.worker)
-        applied = len(after) > len(before) and bool((after[len(before) :] == message.worker).any())
-        read = int((before[: mine[-1]] >= 0).sum()) if applied and len(mine) else None
-        made = int((before >= 0).sum())
-        gates = self._gates()
-        return Passage(
-            message,
-            read,
-            None if read is None else made - read,
-            gates[message.ps].updates,
-            self._cluster.call(FIRST_PS, "progress").global_step,
-            self.messages(),
-            gates[FIRST_PS].held,
-        )
+    def measured(self, loss: float, norm: float) -> None:
+        """Enter what was measured of the parameters as they are now."""
+        self._book.measured(loss, norm)
 
-    def _waiting(self, worker: int | None) -> list[Message]:
-        return [m for m in self.messages() if worker is None or m.worker == worker]
+    def _told(self, message: Message) -> Passage:
+        now, brought = self._book.now, self._book.brought()
+        version = self._book.version(message.ps)
+        if brought is None:
+            return Passage(message, None, None, version, now.global_step, now.waiting, now.held)
+        assert brought.staleness is not None
+        at = brought.version - (brought.what == APPLIED)
+        return Passage(message, at - brought.staleness, brought.staleness, version, now.global_step, now.waiting, now.held, brought.what)
 
-    def _held(self, worker: int | None) -> bool:
-        return worker is not None and any(worker in gate.held for gate in self._gates().values())
+    def _waiting(self, worker: int | None, ps: int | None) -> list[Message]:
+        return [m for m in self.messages() if worker in (None, m.worker) and (ps is None or m.ps == f"ps:{ps}")]
+
+    def _look(self) -> Moment:
+        gates = {ps: self._gate(ps) for ps in (f"ps:{i}" for i in range(self._cluster.ps))}
+        orders = {} if self._book.strategy.gathered else {ps: self._order(ps) for ps in gates}
+        self._book.see(gates, orders, self._cluster.call(FIRST_PS, "progress").global_step)
+        return self._book.now
 
     def _order(self, ps: str) -> np.ndarray:
-        return self._cluster.call(ps, "ledger", epoch_id=self._epoch_id)  # type: ignore[no-any-return]
+        return self._cluster.call(ps, "ledger", epoch_id=self.epoch_id)  # type: ignore[no-any-return]
 
     def _gate(self, ps: str) -> AtGate:
-        return self._cluster.call(ps, "gate", epoch_id=self._epoch_id)  # type: ignore[no-any-return]
-
-    def _gates(self) -> dict[str, AtGate]:
-        return {f"ps:{i}": self._gate(f"ps:{i}") for i in range(self._cluster.ps)}
+        return self._cluster.call(ps, "gate", epoch_id=self.epoch_id)  # type: ignore[no-any-return]
 
     def _until(self, true: Callable[[], object], what: str) -> None:
         deadline = monotonic() + self._timeout

@@ -11,7 +11,8 @@ from pslab.errors import DeadlineExceededError
 from pslab.lab.lab import Lab
 from pslab.lab.status import LabStatus, LoopState
 from pslab.runtime.transport import Network
-from pslab.train.stepping import Message, Passage, Passages
+from pslab.train.race import Message
+from pslab.train.stepping import Passage, Passages
 from pslab.train.strategy import Strategy
 
 STATUS = LabStatus(
