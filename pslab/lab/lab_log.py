@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,9 +11,25 @@ from pslab.lab.workbench import Workbench
 from pslab.train.apply_log import ApplyLog
 from pslab.train.rehearsal import replay
 
+if TYPE_CHECKING:
+    from pslab.lab.race.race_view import RaceView
+
 
 class LabLog(Workbench):
-    """The verbs of a `Lab` about its apply log."""
+    """The verbs of a `Lab` about the order of its updates."""
+
+    def race(self) -> RaceView:
+        """Step through the training message by message, for a notebook: drawn where it is the value of a cell. All views of a lab show the same.
+
+        Who reads which version, whose contribution is how stale when it is applied, what is dropped, and who waits for whom. The first message that is
+        let in pauses the training; it goes on from where the race has come to.
+        """
+        from pslab.lab.race.race_view import RaceStation
+
+        with self._lock:
+            if self._race_station is None:
+                self._race_station = RaceStation(self)  # type: ignore[arg-type]
+        return self._race_station.open()
 
     def log(self) -> ApplyLog:
         """From where the training began, and in which order what the workers brought was applied since; `ApplyLog.save` keeps it in a file.

@@ -312,6 +312,7 @@ _VERBS: dict[str, Callable[[PslabMagics, argparse.Namespace], Any]] = {
     "sweep": PslabMagics._sweep,
     "plot": PslabMagics._plot,
     "panel": PslabMagics._panel,
+    "race": lambda self, options: self.lab.race(),
     "adjust": PslabMagics._adjust,
     "timeline": PslabMagics._timeline,
     "divergence": PslabMagics._divergence,

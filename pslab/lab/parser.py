@@ -124,6 +124,7 @@ def build_parser() -> Parser:
 
 
 _PLAIN = {
+    "race": "step through the training message by message, drawn",
     "pause": "let no further update begin",
     "resume": "go on",
     "stop": "end the training; the parameters stay",

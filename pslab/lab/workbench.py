@@ -23,6 +23,7 @@ from pslab.train.trainer import Trainer
 
 if TYPE_CHECKING:
     from pslab.lab.panel.panel import Station
+    from pslab.lab.race.race_view import RaceStation
 
 
 class Workbench:
@@ -42,6 +43,7 @@ class Workbench:
         self._strategy = Strategy()
         self._trainer: Trainer | None = None
         self._station: Station | None = None
+        self._race_station: RaceStation | None = None
         self._lock = threading.RLock()
 
     def _the_dataset(self) -> DataSource:

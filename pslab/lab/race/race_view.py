@@ -1,0 +1,103 @@
+"""The widget of a race. As the panel, it has two comms: one takes wishes, the other tells what has changed (`pslab.lab.panel.panel` says why)."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+import anywidget
+import ipywidgets
+import traitlets
+
+from pslab.errors import UsageError
+from pslab.lab import palette
+from pslab.lab.panel.desk import Desk
+from pslab.lab.panel.teller import Teller
+from pslab.lab.race.actions import ACTIONS
+from pslab.lab.race.feed import RaceFeed
+from pslab.lab.race.front_end import module_text, style_text
+
+if TYPE_CHECKING:
+    from pslab.lab.lab import Lab
+
+
+class RaceView(anywidget.AnyWidget):
+    """A race of a lab, to be stepped through message by message; shown where it is the value of a cell.
+
+    Args:
+        station: what it shares with the other views of the lab's races.
+    """
+
+    _esm = module_text()
+    _css = style_text()
+    line = traitlets.Instance(ipywidgets.Widget).tag(sync=True, **ipywidgets.widget_serialization)
+    colors = traitlets.List().tag(sync=True)
+
+    def __init__(self, station: RaceStation) -> None:
+        super().__init__(line=station.line, colors=list(palette.SERIES))
+        self._station = station
+        self.comm.__dict__.pop("_reply_subshell_id", None)  # it was opened from a cell, and is to answer while that cell runs
+        self.on_msg(self._hear)
+
+    def __repr__(self) -> str:
+        return "pslab race"
+
+    def close(self) -> None:
+        """Take the view away."""
+        self._station.leave(self)
+        super().close()
+
+    def _hear(self, _: RaceView, content: dict[str, Any], buffers: list[bytes]) -> None:
+        name = content.get("ask")
+        if name is None:
+            self._station.begin_anew()
+            return
+        with suppress(UsageError):  # a front end of another version
+            self._station.desk.ask(name, content.get("value"))
+
+
+class RaceStation:
+    """What all views of a lab's races share: the desk, the feed, and the thread that tells what has changed while a view is open.
+
+    Args:
+        lab: whose.
+
+    Attributes:
+        desk: where wishes are granted.
+    """
+
+    def __init__(self, lab: Lab) -> None:
+        self.desk = Desk(lab, ACTIONS, frozenset())
+        self._feed = RaceFeed(self.desk)
+        self._teller = Teller("race", self._news)
+        self._views: list[RaceView] = []
+
+    @property
+    def line(self) -> ipywidgets.Widget:
+        """The widget that front ends listen to."""
+        return self._teller.line
+
+    def open(self) -> RaceView:
+        """A further view."""
+        view = RaceView(self)
+        self._views.append(view)
+        self._teller.listened(True)
+        return view
+
+    def leave(self, view: RaceView) -> None:
+        """Let a view go."""
+        if view in self._views:
+            self._views.remove(view)
+        self._teller.listened(bool(self._views))
+
+    def begin_anew(self) -> None:
+        """Tell everything again: a front end has just come."""
+        self._feed.begin_anew()
+
+    def _news(self) -> tuple[dict[str, Any], list[bytes]] | None:
+        try:
+            changes = self._feed.next(monotonic())
+        except Exception as error:  # the lab goes on, and so does the view with its next look
+            changes = {"refusal": {"name": "", "words": f"the race cannot be looked at: {type(error).__name__}: {error}"}}
+        return None if changes is None else (changes, [])

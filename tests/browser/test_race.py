@@ -1,0 +1,157 @@
+"""A race in JupyterLab, on real training: messages are let in by clicking on them, also while a cell runs, and what is drawn is what the ledger has."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
+
+OPEN = "%load_ext pslab\n%pslab cluster start --ps {} --workers 3 --threads\n%pslab mode {}\n%pslab race"
+SPIN = "import os, time\nwhile not os.path.exists('enough'): time.sleep(0.01)"
+LOG = "print([int(e) for e in lab.log().epochs[-1].orders[0]])"
+WAIT_MS = 20_000
+
+
+class RacePage:
+    """One view of a race."""
+
+    def __init__(self, page: Any, number: int = 0) -> None:
+        self._page, self._number = page, number
+        self.element = page.locator(".pslab-race").nth(number)
+        self.element.wait_for(timeout=WAIT_MS)
+
+    def until(self, expression: str) -> None:
+        """Wait until it is true of ``state``, its ``scene`` and the ``view``."""
+        script = """([number, expression]) => {
+            const view = document.querySelectorAll('.pslab-race')[number]?.parentElement.pslab;
+            const { state } = view ?? { state: {} };
+            return view && new Function('view', 'state', 'scene', `return ${expression}`)(view, state, state.scene);
+        }"""
+        self._page.wait_for_function(script, arg=[self._number, expression], timeout=WAIT_MS)
+
+    def press(self, words: str) -> None:
+        self.element.locator(f".pslab-bar button:has-text('{words}')").click(timeout=WAIT_MS)
+
+    def let_in(self, worker: int, what: str = "commit", ps: int = 0) -> None:
+        """Click on a message in the picture, and wait until it is through."""
+        made = self.moments()
+        self.element.locator(f"[data-message='{what} {worker} ps:{ps}'][role=button]").click(timeout=WAIT_MS)
+        self.until(f"scene.moments.at(-1).number === {made} + 1")
+
+    def moments(self) -> int:
+        return int(self.element.evaluate("element => element.parentElement.pslab.state.scene.moments.at(-1).number"))
+
+    def drawn(self, kind: str) -> list[dict[str, str]]:
+        """The data of what is drawn of a kind, and its title."""
+        script = "parts => parts.map((part) => ({ ...part.dataset, title: part.querySelector('title')?.textContent }))"
+        return self.element.locator(f".pslab-race-{kind}").evaluate_all(script)  # type: ignore[no-any-return]
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Writes a notebook of code cells."""
+
+    def written(*cells: str) -> Path:
+        notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in cells])
+        notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
+        path = tmp_path / "race.ipynb"
+        nbformat.write(notebook, path)
+        return path
+
+    return written
+
+
+def test_messages_are_let_in_while_a_cell_runs_and_what_is_drawn_is_in_the_log(open_notebook, write, tmp_path) -> None:
+    notebook = open_notebook(write(OPEN.format(1, "--update async"), SPIN, LOG, "lab.race()"))
+    notebook.page.set_viewport_size({"width": 1280, "height": 720})
+    notebook.page.keyboard.press("Control+b")
+    notebook.run(0)
+    race = RacePage(notebook.page)
+    race.press("Begin")
+    race.until("scene && scene.moments[0].waiting.length === 3")
+    notebook.begin(1)
+    for worker in (1, 1, 2, 0, 1):
+        race.let_in(worker)
+    assert notebook.prompt(1) is None, "the cell has ended"
+    (tmp_path / "lab" / "enough").touch()
+    notebook.finish(1)
+    pushes = race.drawn("push")
+    assert [(int(p["worker"]), int(p["stale"])) for p in pushes] == [(1, 0), (1, 0), (2, 2), (0, 3), (1, 2)]
+    assert "worker:0 → ps:0: 3 stale" in [p["title"] for p in pushes]
+    notebook.screenshot("race-async-light", 0)
+    order = json.loads("".join(o.text for o in notebook.run(2)))
+    assert [entry for entry in order if entry >= 0] == [1, 1, 2, 0, 1]
+
+    notebook.run(3)
+    other = RacePage(notebook.page, 1)
+    other.let_in(2)
+    for view in (race, other):
+        view.until("scene.moments.length === 7 && view.plan.at === 6")
+    slider = race.element.locator("input[type=range]")
+    slider.focus()
+    for _ in range(3):
+        notebook.page.keyboard.press("ArrowLeft")
+    race.until("view.plan.at === 3")
+    assert len(race.drawn("push")) == 3
+    assert len(other.drawn("push")) == 6
+    race.element.locator(".pslab-race-words:has-text('3. What worker:2 computed at version 0 of ps:0, 2 stale, is applied as version 3.')").wait_for()
+    notebook.screenshot("race-past", 0)
+
+
+def test_sync_with_a_backup_drops_what_is_stale_and_refuses_with_the_reason(open_notebook, write) -> None:
+    notebook = open_notebook(write(OPEN.format(1, "--update sync --backup 1")))
+    notebook.page.emulate_media(color_scheme="dark")
+    notebook.page.set_viewport_size({"width": 1280, "height": 720})
+    notebook.page.keyboard.press("Control+b")
+    notebook.run(0)
+    notebook.theme("JupyterLab Dark")
+    race = RacePage(notebook.page)
+    race.press("Begin")
+    race.until("scene && scene.moments[0].waiting.length === 3")
+    race.let_in(0)
+    race.until("scene.moments.at(-1).gathered['ps:0'].length === 1")
+    assert "1 of 2 gathered" in race.element.locator(".pslab-race-tray").inner_text()
+    notebook.screenshot("race-sync-gathered-dark", 0)
+    race.let_in(2)
+    race.until("scene.versions.length === 2")
+    race.element.locator(".pslab-race-menu button:has-text('worker:1 → ps:0: computed at v0, 1 stale, to be dropped')").click()
+    race.until("scene.moments.at(-1).number === 3")
+    assert race.drawn("push")[-1]["title"] == "worker:1 → ps:0: 1 stale: dropped"
+    race.let_in(1)
+    notebook.screenshot("race-sync-dark", 0)
+    race.press("Train on")
+    race.until("!scene.live && state.training === 'running'")
+    race.press("Pause")
+    race.until("state.training === 'paused'")
+    race.press("Begin anew")
+    race.until("scene.live && scene.moments.length === 1")
+    notebook.page.keyboard.press("Escape")
+
+
+def test_a_mode_without_messages_is_refused_with_the_reason(open_notebook, write) -> None:
+    notebook = open_notebook(write(OPEN.format(1, "--replication in-graph --update sync")))
+    notebook.run(0)
+    race = RacePage(notebook.page)
+    race.press("Begin")
+    race.element.locator(".pslab-notice:has-text('one step of all towers')").wait_for(timeout=WAIT_MS)
+
+
+def test_ssp_shows_who_is_held(open_notebook, write) -> None:
+    notebook = open_notebook(write(OPEN.format(2, "--update ssp --staleness 1")))
+    notebook.page.set_viewport_size({"width": 1280, "height": 720})
+    notebook.page.keyboard.press("Control+b")
+    notebook.run(0)
+    race = RacePage(notebook.page)
+    race.press("Begin")
+    race.until("scene && scene.moments[0].waiting.length === 6")
+    for worker, ps in ((0, 0), (0, 1), (0, 1), (0, 0)):
+        race.let_in(worker, ps=ps)
+    race.until("scene.moments.at(-1).held.join() === '0'")
+    race.let_in(1, ps=1)
+    assert [s["what"] for s in race.drawn("span") if s["worker"] == "0"] == ["computes", "commits", "computes", "commits", "held"]
+    notebook.screenshot("race-ssp-light", 0)
