@@ -115,7 +115,7 @@ def test_sync_with_a_backup_drops_what_is_stale_and_refuses_with_the_reason(open
     race.until("scene && scene.moments[0].waiting.length === 3")
     race.let_in(0)
     race.until("scene.moments.at(-1).gathered['ps:0'].length === 1")
-    assert "1 of 2 gathered" in race.element.locator(".pslab-race-tray").inner_text()
+    assert "1 of 2 gathered" in race.element.locator(".pslab-race-tray").text_content()
     notebook.screenshot("race-sync-gathered-dark", 0)
     race.let_in(2)
     race.until("scene.versions.length === 2")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
-from time import monotonic, sleep, thread_time, time
+from time import monotonic, time
 from typing import TYPE_CHECKING, Any
 
 import anywidget
@@ -25,12 +25,11 @@ from pslab.lab.panel.desk import Desk
 from pslab.lab.panel.feed import Feed, Message
 from pslab.lab.panel.front_end import module_text, style_text
 from pslab.lab.panel.snapshot import Snapshot
+from pslab.lab.panel.teller import Teller
 
 if TYPE_CHECKING:
     from pslab.lab.lab import Lab
 
-PERIOD_S = 0.1
-"""Seconds between two messages."""
 _SETTERS = {control.name: control.apply for control in CONTROLS}
 _PALETTE = {
     "series": list(palette.SERIES),
@@ -100,19 +99,25 @@ class Station:
 
     Attributes:
         desk: where wishes are granted.
-        line: the widget that front ends listen to.
-        busy_s: processor time that telling has taken, in seconds.
     """
 
     def __init__(self, lab: Lab) -> None:
         grants = {**_SETTERS, **ACTIONS, "freeze": lambda _desk, _value: self._feed.freeze(), "thaw": lambda _desk, _value: self._feed.thaw()}
         self.desk = Desk(lab, grants, frozenset(_SETTERS))
         self._feed: Feed = Feed(self.desk)
-        self.line: ipywidgets.Widget = ipywidgets.Widget()
-        self.busy_s = 0.0
         self._panels: list[Panel] = []
-        self._opened = threading.Event()
-        threading.Thread(target=self._tell, name="pslab panel", daemon=True).start()
+        self._training = "idle"
+        self._teller = Teller("panel", self._news)
+
+    @property
+    def line(self) -> ipywidgets.Widget:
+        """The widget that front ends listen to."""
+        return self._teller.line
+
+    @property
+    def busy_s(self) -> float:
+        """Processor time that telling has taken, in seconds."""
+        return self._teller.busy_s
 
     def open(self, hide: Sequence[str], lock: Sequence[str]) -> Panel:
         """A further panel.
@@ -125,40 +130,29 @@ class Station:
                 raise UsageError(f"the panel has no {name!r}", f"one of: {', '.join(self.desk.names)}")
         panel = Panel(self, hide, lock)
         self._panels.append(panel)
-        self._opened.set()
+        self._teller.listened(True)
         return panel
 
     def leave(self, panel: Panel) -> None:
         """Let a panel go."""
         if panel in self._panels:
             self._panels.remove(panel)
-        if not self._panels:
-            self._opened.clear()
+        self._teller.listened(bool(self._panels))
 
     def begin_anew(self) -> None:
         """Tell everything again: a front end has just come."""
         self._feed.begin_anew()
 
-    def _tell(self) -> None:
-        due, state = monotonic(), "idle"
-        while self._opened.wait():
-            before = thread_time()
-            message = self._news()
-            if message is not None:
-                self.line.send(message.content, message.buffers)
-                now = message.content.get("state", {}).get("training", state)
-                if state == "running" != now:
-                    threading.Thread(target=self._take_pictures, name="pslab panel snapshot", daemon=True).start()
-                state = now
-            self.busy_s += thread_time() - before
-            due = max(due + PERIOD_S, monotonic())
-            sleep(max(due - monotonic(), 0.0))
-
     def _news(self) -> Message | None:
         try:
-            return self._feed.next(time(), monotonic())
+            message = self._feed.next(time(), monotonic())
         except Exception as error:  # the lab goes on, and so does the panel with its next look
             return Message({"state": {"message": f"the panel cannot look: {type(error).__name__}: {error}"}}, [])
+        now = self._training if message is None else message.content.get("state", {}).get("training", self._training)
+        if self._training == "running" != now:
+            threading.Thread(target=self._take_pictures, name="pslab panel snapshot", daemon=True).start()
+        self._training = now
+        return message
 
     def _take_pictures(self) -> None:
         snapshot = Snapshot(self.desk.lab)

@@ -151,7 +151,9 @@ def _message(race: Race, moment: int) -> Message | None:
 
 def _reads(race: Race, event: Event, message: Message | None) -> bool:
     """Whether a worker has the parameters by this read: in-graph, what the clock notes is only that it may ask for them."""
-    return race.strategy.replication is Replication.BETWEEN_GRAPH or (message is not None and message.what == "read" and message.worker == event.worker)
+    return race.strategy.replication is Replication.BETWEEN_GRAPH or (
+        message is not None and message.what == "read" and message.worker == event.worker
+    )
 
 
 def _standing(race: Race) -> str:

@@ -99,7 +99,13 @@ def test_in_sync_who_has_handed_in_waits_for_the_update() -> None:
     assert not book.due
     whole = scene(book.race())
     assert whole["versions"] == [[0, "ps:0", 0], [2, "ps:0", 1]]
-    assert [s[:4] for s in whole["spans"]] == [[0, COMPUTES, 0, 2], [0, COMPUTES, 2, None], [1, COMPUTES, 0, 1], [1, WAITS, 1, 2], [1, COMPUTES, 2, None]]
+    assert [s[:4] for s in whole["spans"]] == [
+        [0, COMPUTES, 0, 2],
+        [0, COMPUTES, 2, None],
+        [1, COMPUTES, 0, 1],
+        [1, WAITS, 1, 2],
+        [1, COMPUTES, 2, None],
+    ]
     assert whole["moments"][2]["words"].endswith("kept for an update of several; with that the update to version 1 is made; worker:1 may read, too.")
 
 

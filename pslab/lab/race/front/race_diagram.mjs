@@ -47,7 +47,7 @@ export class RaceDiagram {
       const now = number === plan.at;
       if (now) drawn.push(shape("rect", { x: x - plan.column / 2 + 2, y: 0, width: plan.column - 4, height: plan.height, rx: 4, fill: ink, opacity: 0.05 }));
       drawn.push(text(number ? `${number}` : "start", x, HEAD / 2 + 1, now ? ink : soft, "middle", now ? "bold" : null));
-      for (const [row, value] of [["loss", loss], ["norm", norm]]) if (value !== null) drawn.push(text(formatNumber(value), x, plan.rows[row], now ? ink : soft, "middle"));
+      for (const [row, value] of [["loss", loss], ["norm", norm]]) if (value !== null) drawn.push(text(measured(value), x, plan.rows[row], now ? ink : soft, "middle"));
     }
     drawn.push(text("test loss", GUTTER - 12, plan.rows.loss, soft, "end"), text("‖θ‖", GUTTER - 12, plan.rows.norm, soft, "end"));
     for (const { name, kind, y } of plan.lanes) {
@@ -62,10 +62,11 @@ export class RaceDiagram {
   _span(span) {
     const color = this._color(span.worker);
     const computes = span.what === "computes";
-    const bar = shape("rect", { x: span.x, y: span.y, width: span.width, height: span.height, rx: 4, fill: computes ? color : `url(#${this._hatch})`, "fill-opacity": computes ? 0.2 : 1, stroke: computes ? color : this._theme.soft, "stroke-width": 1, "stroke-dasharray": computes ? null : "3 3" });
-    const words = spanWords(span);
-    const fits = [words, words.split(":")[0], words.split(" ").at(-1)].find((some) => 6.2 * some.length + 10 <= span.width) ?? "";
-    return shape("g", { class: "pslab-race-span", "data-what": span.what, "data-worker": span.worker }, shape("title", {}, `worker:${span.worker} ${computes ? "computes " : ""}${words}`), bar, haloed(text(fits, span.x + 7, span.y + span.height / 2, this._theme.ink), this._theme, computes ? 0 : 3));
+    const box = { x: span.x, y: span.y, width: span.width, height: span.height, rx: 4 };
+    const bar = shape("rect", { ...box, fill: computes ? color : `url(#${this._hatch})`, "fill-opacity": computes ? 0.2 : 1, stroke: computes ? color : this._theme.soft, "stroke-width": 1, "stroke-dasharray": computes ? null : "3 3" });
+    const [words, few] = spanWords(span);
+    const fits = [words, few].find((some) => 6.2 * some.length + 10 <= span.width) ?? "";
+    return shape("g", { class: "pslab-race-span", "data-what": span.what, "data-worker": span.worker }, shape("title", {}, `worker:${span.worker} ${computes ? "computes " : ""}${words}`), shape("rect", { ...box, fill: this._theme.paper }), bar, haloed(text(fits, span.x + 7, span.y + span.height / 2, this._theme.ink), this._theme, computes ? 0 : 3));
   }
 
   _read({ worker, version, ps, x0, y0, x1, y1 }) {
@@ -76,10 +77,11 @@ export class RaceDiagram {
   _push({ worker, ps, what, stale, x0, y0, x1, y1 }) {
     const color = this._color(worker);
     const dropped = what === "dropped";
-    const parts = arrow(x0, y0, x1, dropped ? y1 + 6 : y1, color, this._theme, null);
+    const parts = arrow(x0, y0, x1, dropped ? y1 + 8 : y1, color, this._theme, null);
+    if (what === "gathered") parts.push(shape("circle", { cx: x1, cy: y1 - 6, r: 5.5, fill: color, stroke: this._theme.ink }));
     if (dropped) parts.push(shape("path", { d: `M${x1 - 5} ${y1 - 5}l10 10m0 -10l-10 10`, stroke: onPaper(WRONG, this._theme), "stroke-width": 2.5, fill: "none" }));
     const words = dropped ? `${stale} stale: dropped` : `${stale} stale`;
-    parts.push(haloed(text(words, x1 - 9 - 0.06 * (x1 - x0), y1 + 13, stale ? onPaper(WRONG, this._theme) : this._theme.soft, "end", stale ? "bold" : null), this._theme));
+    parts.push(haloed(text(words, x1 - 9 - 0.06 * (x1 - x0), y1 + (what === "applied" ? 13 : 18), stale ? onPaper(WRONG, this._theme) : this._theme.soft, "end", stale ? "bold" : null), this._theme));
     return shape("g", { class: "pslab-race-push", "data-what": what, "data-worker": worker, "data-stale": stale }, shape("title", {}, `worker:${worker} → ${ps}: ${words}`), ...parts);
   }
 
@@ -115,6 +117,11 @@ export class RaceDiagram {
     });
     return pill;
   }
+}
+
+/** Five digits: of one message less is not seen. */
+function measured(value) {
+  return Math.abs(value) >= 1e-3 && Math.abs(value) < 1e5 ? String(Number(value.toPrecision(5))) : formatNumber(value);
 }
 
 function arrow(x0, y0, x1, y1, color, theme, dash) {

@@ -40,11 +40,13 @@ export function layout(scene, at, width) {
     rows: { loss: lanes.at(-1).y + WORKER_LANE / 2 + ROW * 0.7, norm: lanes.at(-1).y + WORKER_LANE / 2 + ROW * 1.7 },
     beads: scene.versions.filter(shown).map(([number, ps, version]) => ({ number, ps, version, x: bead(number), y: y[ps] })),
     before: scene.ps.map((ps) => ({ ps, y: y[ps], version: versionAt(scene, ps, first - 1) })),
-    pushes: scene.pushes.filter(shown).map(([number, ps, worker, what, stale]) => ({ number, ps, worker, what, stale, x0: leaves(number), y0: y[`worker:${worker}`] - BAR / 2, x1: drop(number), y1: y[ps] + 11 })),
-    reads: scene.reads.filter(shown).map(([number, ps, worker, version]) => ({ number, ps, worker, version, x0: bead(number), y0: y[ps] + 11, x1: comes(number), y1: y[`worker:${worker}`] - BAR / 2 })),
+    pushes: scene.pushes.filter(shown).map(([number, ps, worker, what, stale]) => ({ number, ps, worker, what, stale, x0: leaves(number), y0: y[`worker:${worker}`] - BAR / 2, x1: drop(number), y1: y[ps] + (what === "applied" ? 11 : 6) })),
+    reads: scene.reads.filter(shown).map(([number, ps, worker, version]) => ({ number, ps, worker, version, x0: bead(number), y0: y[ps] + (scene.versions.some(([moment, name]) => moment === number && name === ps) ? 11 : 1), x1: comes(number), y1: y[`worker:${worker}`] - BAR / 2 })),
     spans: scene.spans.filter(([, , begin, end]) => begin <= at && (end === null || end >= first)).map(([worker, what, begin, end, versions]) => {
       const open = end === null || end > at;
-      const [left, right] = [begin < first ? GUTTER : what === "computes" ? comes(begin) : leaves(begin), open ? now - 8 : what === "computes" ? leaves(end) : comes(end)];
+      const read = scene.spans.some(([other, next, from]) => other === worker && next === "computes" && from === end);
+      const left = begin < first ? GUTTER : what === "computes" ? comes(begin) : leaves(begin);
+      const right = open ? now - 8 : what !== "computes" && read ? comes(end) : leaves(end);
       return { worker, what, versions, open, cut: begin < first, x: left, y: y[`worker:${worker}`] - BAR / 2, width: Math.max(right - left, 1), height: BAR };
     }),
     gathered: Object.entries(moment.gathered).map(([ps, workers]) => ({ ps, workers, required: scene.required, x: now, y: y[ps] })),
@@ -73,10 +75,13 @@ export function versionAt(scene, ps, number) {
   return known.length ? known.at(-1)[2] : null;
 }
 
-/** The words in a worker's bar. */
+/** The words of a worker's bar: in full, and in few letters. */
 export function spanWords({ what, versions }) {
-  if (what === "computes") return `at ${versions.map((version) => `v${version}`).join(" · ")}`;
-  return { commits: "on its way", held: "held: waits for slower ones", waits: "waits for the update", asks: "about to read" }[what];
+  if (what === "computes") {
+    const at = versions.map((version) => `v${version}`).join(" · ");
+    return [`at ${at}`, at];
+  }
+  return { commits: ["on its way", "…"], held: ["held: waits for slower ones", "held"], waits: ["waits for the update", "waits"], asks: ["about to read", "asks"] }[what];
 }
 
 /** What a message that waits is called in the menu. */
