@@ -12,10 +12,8 @@ from contextlib import suppress
 from time import monotonic, time
 from typing import TYPE_CHECKING, Any
 
-import anywidget
 import ipywidgets
 import traitlets
-from IPython.display import DisplayHandle, display
 
 from pslab.errors import UsageError
 from pslab.lab import palette
@@ -24,7 +22,8 @@ from pslab.lab.panel.controls import CONTROLS
 from pslab.lab.panel.desk import Desk
 from pslab.lab.panel.feed import Feed, Message
 from pslab.lab.panel.front_end import module_text, style_text
-from pslab.lab.panel.snapshot import Snapshot
+from pslab.lab.panel.living import Living
+from pslab.lab.panel.snapshot import Still, snapshot
 from pslab.lab.panel.teller import Teller
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ _PALETTE = {
 }
 
 
-class Panel(anywidget.AnyWidget):
+class Panel(Living):
     """Controls and live plots of a lab; shown where it is the value of a cell.
 
     Args:
@@ -49,7 +48,6 @@ class Panel(anywidget.AnyWidget):
 
     _esm = module_text()
     _css = style_text()
-    line = traitlets.Instance(ipywidgets.Widget).tag(sync=True, **ipywidgets.widget_serialization)
     palette = traitlets.Dict().tag(sync=True)
     hide = traitlets.List().tag(sync=True)
     lock = traitlets.List().tag(sync=True)
@@ -57,30 +55,20 @@ class Panel(anywidget.AnyWidget):
     def __init__(self, station: Station, hide: Sequence[str], lock: Sequence[str]) -> None:
         super().__init__(line=station.line, palette=_PALETTE, hide=list(hide), lock=list(lock))
         self._station = station
-        self._snapshots: list[DisplayHandle] = []
-        self.comm.__dict__.pop("_reply_subshell_id", None)  # it was opened from a cell, and is to answer while that cell runs
         self.on_msg(self._hear)
 
     def __repr__(self) -> str:
         return "pslab panel"
 
-    def _ipython_display_(self) -> None:
-        data, metadata = self._repr_mimebundle_()
-        display(data, metadata=metadata, raw=True)
-        handle = display(Snapshot(self._station.desk.lab), display_id=True)
-        if handle is not None:
-            self._snapshots.append(handle)
+    def still(self) -> Still:
+        """A picture of the training as it is now."""
+        return snapshot(self._station.desk.lab)
 
     def close(self) -> None:
         """Take the panel away; its last picture stays."""
         self._station.leave(self)
-        self.show_snapshot(Snapshot(self._station.desk.lab))
+        self.keep(self.still())
         super().close()
-
-    def show_snapshot(self, snapshot: Snapshot) -> None:
-        """Let each place that the panel is shown at keep this picture."""
-        for handle in self._snapshots:
-            handle.update(snapshot)
 
     def _hear(self, _: Panel, content: dict[str, Any], buffers: list[bytes]) -> None:
         name = content.get("ask")
@@ -155,6 +143,6 @@ class Station:
         return message
 
     def _take_pictures(self) -> None:
-        snapshot = Snapshot(self.desk.lab)
+        still = snapshot(self.desk.lab)
         for panel in list(self._panels):
-            panel.show_snapshot(snapshot)
+            panel.keep(still)

@@ -11,6 +11,8 @@ from pslab.lab.figures import training_figure
 from pslab.lab.tables import metrics_table
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from pslab.lab.lab import Lab
 
 MOST = 20_000
@@ -22,32 +24,43 @@ _HIDE_BROKEN = (
 """Where there is no panel but a word that its widget was not found, the picture stands alone."""
 
 
-class Snapshot:
-    """A picture of a training as it is now. Where the panel itself lives, its front end hides the picture.
+class Still:
+    """A picture and what it is of. Where the widget itself lives, its front end hides the picture.
 
     Args:
-        lab: whose.
+        verb: what opens a live one.
+        words: what it is a picture of; empty where there is none.
+        png: the picture.
     """
 
-    def __init__(self, lab: Lab) -> None:
-        self._words, self._png = "", b""
-        trainer = lab.trainer
-        records = trainer.news().records if trainer is not None else None
-        if trainer is None or records is None or not len(records):
-            return
-        records = records[:: 1 + len(records) // MOST]
-        buffer = io.BytesIO()
-        training_figure(metrics_table(records, trainer.strategies)).savefig(buffer, format="png", dpi=72)
-        self._png = buffer.getvalue()
-        self._words = f"{lab.strategy}, {lab.cluster.workers} workers, at step {trainer.seen().global_step}"
+    def __init__(self, verb: str, words: str, png: bytes) -> None:
+        self._verb, self._words, self._png = verb, words, png
 
     def __repr__(self) -> str:
-        return f"pslab panel: {self._words}" if self._words else ""
+        return f"pslab {self._verb}: {self._words}" if self._words else ""
 
     def _repr_html_(self) -> str:
         if not self._png:
             return "<div class='pslab-snapshot'></div>"
-        words = html.escape(f"As it was when the training last came to rest: {self._words}. %pslab panel opens a live one.")
+        words = html.escape(f"As it was when the training last came to rest: {self._words}. %pslab {self._verb} opens a live one.")
         data = base64.b64encode(self._png).decode()
         style = f"<style>{_HIDE_BROKEN}</style>"
         return f"{style}<div class='pslab-snapshot'><img width='{_WIDTH}' alt='{words}' src='data:image/png;base64,{data}'><p>{words}</p></div>"
+
+
+def picture(figure: Figure) -> bytes:
+    """A figure as PNG."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=72)
+    return buffer.getvalue()
+
+
+def snapshot(lab: Lab) -> Still:
+    """A picture of a training as it is now."""
+    trainer = lab.trainer
+    records = trainer.news().records if trainer is not None else None
+    if trainer is None or records is None or not len(records):
+        return Still("panel", "", b"")
+    records = records[:: 1 + len(records) // MOST]
+    words = f"{lab.strategy}, {lab.cluster.workers} workers, at step {trainer.seen().global_step}"
+    return Still("panel", words, picture(training_figure(metrics_table(records, trainer.strategies))))

@@ -18,11 +18,14 @@ class RaceFeed:
 
     Args:
         desk: the desk of the race.
+
+    Attributes:
+        race: what was seen last.
     """
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
-        self._race: Race | None = None
+        self.race: Race | None = None
         self._scene: dict[str, Any] | None = None
         self._told: dict[str, Any] = {}
         self._whole = True
@@ -51,8 +54,8 @@ class RaceFeed:
         lab, desk = self._desk.lab, self._desk
         trainer = lab.trainer
         race = trainer.race() if trainer is not None else None
-        if race != self._race:
-            self._race, self._scene = race, None if race is None else scene(race)
+        if race != self.race:
+            self.race, self._scene = race, None if race is None else scene(race)
         return {
             "scene": self._scene,
             "strategy": str(lab.strategy),

@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+import threading
 from contextlib import suppress
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-import anywidget
 import ipywidgets
 import traitlets
 
 from pslab.errors import UsageError
 from pslab.lab import palette
 from pslab.lab.panel.desk import Desk
+from pslab.lab.panel.living import Living
+from pslab.lab.panel.snapshot import Still, picture
 from pslab.lab.panel.teller import Teller
 from pslab.lab.race.actions import ACTIONS
 from pslab.lab.race.feed import RaceFeed
 from pslab.lab.race.front_end import module_text, style_text
+from pslab.lab.race.race_figure import race_figure
 
 if TYPE_CHECKING:
     from pslab.lab.lab import Lab
 
+REST_S = 1.0
+"""Seconds without a change after which the picture that a notebook keeps is drawn anew."""
 
-class RaceView(anywidget.AnyWidget):
+
+class RaceView(Living):
     """A race of a lab, to be stepped through message by message; shown where it is the value of a cell.
 
     Args:
@@ -31,21 +37,24 @@ class RaceView(anywidget.AnyWidget):
 
     _esm = module_text()
     _css = style_text()
-    line = traitlets.Instance(ipywidgets.Widget).tag(sync=True, **ipywidgets.widget_serialization)
     colors = traitlets.List().tag(sync=True)
 
     def __init__(self, station: RaceStation) -> None:
         super().__init__(line=station.line, colors=list(palette.SERIES))
         self._station = station
-        self.comm.__dict__.pop("_reply_subshell_id", None)  # it was opened from a cell, and is to answer while that cell runs
         self.on_msg(self._hear)
 
     def __repr__(self) -> str:
         return "pslab race"
 
+    def still(self) -> Still:
+        """A picture of the race as it is now."""
+        return self._station.still()
+
     def close(self) -> None:
-        """Take the view away."""
+        """Take the view away; its last picture stays."""
         self._station.leave(self)
+        self.keep(self.still())
         super().close()
 
     def _hear(self, _: RaceView, content: dict[str, Any], buffers: list[bytes]) -> None:
@@ -70,8 +79,9 @@ class RaceStation:
     def __init__(self, lab: Lab) -> None:
         self.desk = Desk(lab, ACTIONS, frozenset())
         self._feed = RaceFeed(self.desk)
-        self._teller = Teller("race", self._news)
         self._views: list[RaceView] = []
+        self._changed_at: float | None = None
+        self._teller = Teller("race", self._news)
 
     @property
     def line(self) -> ipywidgets.Widget:
@@ -95,9 +105,27 @@ class RaceStation:
         """Tell everything again: a front end has just come."""
         self._feed.begin_anew()
 
+    def still(self) -> Still:
+        """A picture of the race as it is now."""
+        race = self._feed.race
+        if race is None:
+            return Still("race", "", b"")
+        return Still("race", f"{race.strategy}, after message {race.moments[-1].number}", picture(race_figure(race)))
+
     def _news(self) -> tuple[dict[str, Any], list[bytes]] | None:
+        now = monotonic()
         try:
-            changes = self._feed.next(monotonic())
+            changes = self._feed.next(now)
         except Exception as error:  # the lab goes on, and so does the view with its next look
             changes = {"refusal": {"name": "", "words": f"the race cannot be looked at: {type(error).__name__}: {error}"}}
+        if changes is not None and "scene" in changes:
+            self._changed_at = now
+        elif self._changed_at is not None and now > self._changed_at + REST_S:
+            self._changed_at = None
+            threading.Thread(target=self._keep_stills, name="pslab race picture", daemon=True).start()
         return None if changes is None else (changes, [])
+
+    def _keep_stills(self) -> None:
+        still = self.still()
+        for view in list(self._views):
+            view.keep(still)

@@ -39,11 +39,10 @@ def spans(race: Race) -> list[Span]:
     """What the workers do, each in order. What takes no time is left out."""
     used = used_ps(race)
     lanes = [_Lane(worker, used, _standing(race)) for worker in range(race.workers)]
-    messages = {moment.number: moment.message for moment in race.moments}
+    reads = set(reads_of(race))
     for event in race.events:
-        if event.worker is None or (event.what == READ and not _reads(race, event, messages.get(event.moment))):
-            continue
-        lanes[event.worker].take(event)
+        if event.worker is not None and (event.what != READ or event in reads):
+            lanes[event.worker].take(event)
     return [span for lane in lanes for span in lane.told()]
 
 
@@ -64,11 +63,29 @@ def scene(race: Race) -> dict[str, Any]:
         "gathers": race.strategy.gathered,
         "drops": isinstance(race.strategy.update, Sync),
         "moments": _moments(race),
-        "versions": _versions(race),
+        "versions": [list(told) for told in versions_of(race)],
         "pushes": [[e.moment, e.ps, e.worker, e.what, e.staleness] for e in race.events if e.what in PUSHES],
-        "reads": [[e.moment, e.ps, e.worker, e.version] for e in race.events if e.what == READ and _reads(race, e, _message(race, e.moment))],
+        "reads": [[e.moment, e.ps, e.worker, e.version] for e in reads_of(race)],
         "spans": [[s.worker, s.what, s.begin, s.end, list(s.versions)] for s in spans(race)],
     }
+
+
+def reads_of(race: Race) -> list[Event]:
+    """The reads by which workers have the parameters: in-graph, what the clock notes is only that they may ask for them."""
+    messages = {moment.number: moment.message for moment in race.moments}
+    between = race.strategy.replication is Replication.BETWEEN_GRAPH
+    return [e for e in race.events if e.what == READ and (between or _asked(e, messages.get(e.moment)))]
+
+
+def versions_of(race: Race) -> list[tuple[int, str, int]]:
+    """Moment, ps and version of each update, and of the beginning."""
+    told = []
+    for ps in used_ps(race):
+        mine = [e for e in race.events if e.ps == ps]
+        first = mine[0].version - (mine[0].what in (APPLIED, UPDATED)) if mine else 0
+        told.append((race.moments[0].number, ps, first))
+        told += [(e.moment, ps, e.version) for e in mine if e.what in (APPLIED, UPDATED)]
+    return told
 
 
 def words(moment: Moment, events: Sequence[Event]) -> str:
@@ -133,27 +150,8 @@ def _waiting(message: Message, read: int | None, version: int) -> dict[str, Any]
     }
 
 
-def _versions(race: Race) -> list[list[Any]]:
-    """Moment, ps and version of each update, and of the beginning."""
-    told: list[list[Any]] = []
-    for ps in used_ps(race):
-        mine = [e for e in race.events if e.ps == ps]
-        first = mine[0].version - (mine[0].what in (APPLIED, UPDATED)) if mine else 0
-        told.append([race.moments[0].number, ps, first])
-        told += [[e.moment, ps, e.version] for e in mine if e.what in (APPLIED, UPDATED)]
-    return told
-
-
-def _message(race: Race, moment: int) -> Message | None:
-    at = moment - race.moments[0].number
-    return race.moments[at].message if 0 <= at < len(race.moments) else None
-
-
-def _reads(race: Race, event: Event, message: Message | None) -> bool:
-    """Whether a worker has the parameters by this read: in-graph, what the clock notes is only that it may ask for them."""
-    return race.strategy.replication is Replication.BETWEEN_GRAPH or (
-        message is not None and message.what == "read" and message.worker == event.worker
-    )
+def _asked(event: Event, message: Message | None) -> bool:
+    return message is not None and message.what == "read" and message.worker == event.worker
 
 
 def _standing(race: Race) -> str:

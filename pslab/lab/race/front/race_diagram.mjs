@@ -64,8 +64,8 @@ export class RaceDiagram {
     const computes = span.what === "computes";
     const box = { x: span.x, y: span.y, width: span.width, height: span.height, rx: 4 };
     const bar = shape("rect", { ...box, fill: computes ? color : `url(#${this._hatch})`, "fill-opacity": computes ? 0.2 : 1, stroke: computes ? color : this._theme.soft, "stroke-width": 1, "stroke-dasharray": computes ? null : "3 3" });
-    const [words, few] = spanWords(span);
-    const fits = [words, few].find((some) => 6.2 * some.length + 10 <= span.width) ?? "";
+    const [words, ...shorter] = spanWords(span);
+    const fits = [words, ...shorter].find((some) => 6.2 * some.length + 10 <= span.width) ?? "";
     return shape("g", { class: "pslab-race-span", "data-what": span.what, "data-worker": span.worker }, shape("title", {}, `worker:${span.worker} ${computes ? "computes " : ""}${words}`), shape("rect", { ...box, fill: this._theme.paper }), bar, haloed(text(fits, span.x + 7, span.y + span.height / 2, this._theme.ink), this._theme, computes ? 0 : 3));
   }
 

@@ -79,7 +79,7 @@ export function versionAt(scene, ps, number) {
 export function spanWords({ what, versions }) {
   if (what === "computes") {
     const at = versions.map((version) => `v${version}`).join(" · ");
-    return [`at ${at}`, at];
+    return [`at ${at}`, at, at.replaceAll(" ", "")];
   }
   return { commits: ["on its way", "…"], held: ["held: waits for slower ones", "held"], waits: ["waits for the update", "waits"], asks: ["about to read", "asks"] }[what];
 }

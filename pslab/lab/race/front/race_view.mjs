@@ -148,9 +148,12 @@ async function render({ model, el }) {
   line.on("msg:custom", hear);
   el.append(view.element);
   el.pslab = view;
+  const cell = el.closest(".jp-OutputArea");
+  cell?.classList.add("pslab-live");
   model.send({});
   return () => {
     line.off("msg:custom", hear);
+    cell?.classList.remove("pslab-live");
     view.remove();
   };
 }

@@ -84,7 +84,7 @@ test("what waits for others is told apart from what computes, and ends where it 
   close(held.x, computes.x + computes.width);
   close(held.x + held.width, again.x);
   assert.deepEqual(spanWords(held), ["held: waits for slower ones", "held"]);
-  assert.deepEqual(spanWords({ what: "computes", versions: [3, 2] }), ["at v3 · v2", "v3 · v2"]);
+  assert.deepEqual(spanWords({ what: "computes", versions: [3, 2] }), ["at v3 · v2", "v3 · v2", "v3·v2"]);
 });
 
 test("one wait ends where another begins", () => {

@@ -1,0 +1,39 @@
+"""A widget with a still picture beside it, for the notebook that is opened without the kernel that drew it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import anywidget
+import ipywidgets
+import traitlets
+from IPython.display import DisplayHandle, display
+
+from pslab.lab.panel.snapshot import Still
+
+
+class Living(anywidget.AnyWidget):
+    """A widget that is told what has changed on a line, and keeps still pictures beside the places where it is shown."""
+
+    line = traitlets.Instance(ipywidgets.Widget).tag(sync=True, **ipywidgets.widget_serialization)
+
+    def __init__(self, line: ipywidgets.Widget, **traits: Any) -> None:
+        super().__init__(line=line, **traits)
+        self._stills: list[DisplayHandle] = []
+        self.comm.__dict__.pop("_reply_subshell_id", None)  # it was opened from a cell, and is to answer while that cell runs
+
+    def still(self) -> Still:
+        """A picture of how it is now."""
+        raise NotImplementedError
+
+    def keep(self, still: Still) -> None:
+        """Let each place that it is shown at keep this picture."""
+        for handle in self._stills:
+            handle.update(still)
+
+    def _ipython_display_(self) -> None:
+        data, metadata = self._repr_mimebundle_()
+        display(data, metadata=metadata, raw=True)
+        handle = display(self.still(), display_id=True)
+        if handle is not None:
+            self._stills.append(handle)
