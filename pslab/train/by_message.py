@@ -38,7 +38,7 @@ class ByMessage(ReplicaLooks):
             stepper = self._begin_race()
             passage = stepper.advance(worker, ps)
             self._measure(stepper)
-            self._race = stepper.race()
+            self._race = stepper.seen
             return passage
 
     def race(self) -> Race | None:

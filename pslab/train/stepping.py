@@ -83,6 +83,11 @@ class Stepper:
     def race(self) -> Race:
         """What has happened until now, and what waits."""
         self._look()
+        return self.seen
+
+    @property
+    def seen(self) -> Race:
+        """The same as it was when it was looked at last; asks no task."""
         return self._book.race()
 
     def advance(self, worker: int | None = None, ps: int | None = None) -> Passage:

@@ -129,8 +129,11 @@ def test_sync_with_a_backup_drops_what_is_stale_and_refuses_with_the_reason(open
     race.press("Pause")
     race.until("state.training === 'paused'")
     race.press("Begin anew")
-    race.until("scene.live && scene.moments.length === 1")
-    notebook.page.keyboard.press("Escape")
+    race.until("scene.live && scene.moments.length === 1 && scene.moments[0].waiting.length === 3")
+    pill = race.element.locator("[data-message='commit 2 ps:0'][role=button]")
+    pill.focus()
+    notebook.page.keyboard.press("Enter")
+    race.until("scene.pushes.length === 1 && scene.pushes[0][2] === 2")
 
 
 def test_a_mode_without_messages_is_refused_with_the_reason(open_notebook, write) -> None:
@@ -155,3 +158,21 @@ def test_ssp_shows_who_is_held(open_notebook, write) -> None:
     race.let_in(1, ps=1)
     assert [s["what"] for s in race.drawn("span") if s["worker"] == "0"] == ["computes", "commits", "computes", "commits", "held"]
     notebook.screenshot("race-ssp-light", 0)
+
+
+def test_a_fresh_kernel_shows_the_last_picture(open_notebook, write) -> None:
+    notebook = open_notebook(write(OPEN.format(1, "--update async")))
+    notebook.run(0)
+    race = RacePage(notebook.page)
+    race.press("Begin")
+    race.until("scene && scene.moments[0].waiting.length === 3")
+    race.let_in(1)
+    picture = notebook.page.locator(".pslab-snapshot img[alt*='after message 1']")
+    picture.wait_for(state="attached", timeout=60_000)
+    assert not picture.is_visible()
+    notebook.save()
+    notebook.restart_kernel()
+    notebook.page.reload()
+    picture.wait_for(timeout=60_000)
+    notebook.page.wait_for_function("!document.body.innerText.includes('Loading widget')")
+    assert "Error displaying widget" not in notebook.page.inner_text(".jp-Notebook")
