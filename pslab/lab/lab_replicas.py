@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from pslab.lab.display import kept
 from pslab.lab.divergence_tables import divergence_history_table, divergence_table
 from pslab.lab.workbench import Workbench
+from pslab.train.trajectories import Directions, Landscape
+from pslab.train.updates import choice
 
 if TYPE_CHECKING:
     import pandas
@@ -48,3 +51,32 @@ class LabReplicas(Workbench):
             FailedPreconditionError: nothing was trained, or the training was stopped.
         """
         return self._training().merge_gap(self._test_chunk())
+
+    def landscape(self, looks: int = 40, every: int = 1, directions: Directions | str = Directions.PCA, seed: int = 0) -> Landscape:
+        """Follow the replicas and the ps through parameter space, and take the loss in the plane of their paths, on test examples.
+
+        A training that runs goes on meanwhile; one that stands still makes ``looks`` times ``every`` updates, and is paused.
+
+        Args:
+            looks: how often to look.
+            every: updates between two looks.
+            directions: ``"pca"``, the two in which the points differ most; or ``"random"``, which are the same for any training of the model.
+            seed: of random directions.
+
+        Raises:
+            UsageError: a number is too small, or there are no such directions.
+        """
+        wanted = choice(Directions, directions, "directions")
+        return self._begun().landscape(looks, every, wanted, seed)
+
+    def trajectories(self, path: str | Path | None = None, **how: Any) -> Figure:
+        """Draw where the replicas and the ps go, over the loss; write the picture to ``path`` if one is given.
+
+        Args:
+            path: a file.
+            **how: arguments of `landscape`.
+        """
+        from pslab.lab.trajectories_figure import trajectories_figure
+
+        landscape = self.landscape(**how)
+        return kept(trajectories_figure(landscape, f"Trajectories, {self._strategy}"), path)

@@ -233,6 +233,12 @@ class PslabMagics(Magics):
 
         display(self.lab.timeline(options.path))
 
+    def _trajectories(self, options: argparse.Namespace) -> Any:
+        from IPython.display import display
+
+        how = {"looks": options.looks, "every": options.every, "directions": options.directions, "seed": options.seed}
+        display(self.lab.trajectories(options.path, **how))
+
     def _divergence(self, options: argparse.Namespace) -> Shown:
         from IPython.display import display
 
@@ -316,6 +322,7 @@ _VERBS: dict[str, Callable[[PslabMagics, argparse.Namespace], Any]] = {
     "adjust": PslabMagics._adjust,
     "timeline": PslabMagics._timeline,
     "divergence": PslabMagics._divergence,
+    "trajectories": PslabMagics._trajectories,
     "merge-gap": lambda self, options: show_merge_gap(self.lab.merge_gap()),
     "evaluate": lambda self, options: show_figures("on the test set", self.lab.evaluate()),
     "predict": lambda self, options: show_predictions(self.lab.predict(n=options.n)),

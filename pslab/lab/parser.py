@@ -15,6 +15,7 @@ from pslab.train.delays import DISTRIBUTIONS
 from pslab.train.model import OPTIMIZERS
 from pslab.train.placement import Placement
 from pslab.train.reading import Reading
+from pslab.train.trajectories import Directions
 
 
 class _HelpAsked(Exception):
@@ -100,6 +101,7 @@ def build_parser() -> Parser:
     timeline.add_argument("path", nargs="?", metavar="FILE", help="write the picture there too")
     divergence = verbs.add_parser("divergence", help="how far the replicas are from the ps and from each other, and draw how it came to that")
     divergence.add_argument("path", nargs="?", metavar="FILE", help="write the picture there too")
+    _add_trajectories(verbs.add_parser("trajectories", help="follow the replicas and the ps through parameter space, over the loss"))
     panel = verbs.add_parser("panel", help="controls and live plots")
     for option, text in (("--hide", "controls and buttons not to be shown"), ("--lock", "controls and buttons that cannot be used")):
         panel.add_argument(option, nargs="+", default=[], metavar="NAME", help=text)
@@ -121,6 +123,14 @@ def build_parser() -> Parser:
     for verb, text in _PLAIN.items():
         verbs.add_parser(verb, help=text)
     return parser
+
+
+def _add_trajectories(trajectories: argparse.ArgumentParser) -> None:
+    trajectories.add_argument("path", nargs="?", metavar="FILE", help="write the picture there too")
+    trajectories.add_argument("--looks", type=count, metavar="N", default=40, help="how often to look (40)")
+    trajectories.add_argument("--every", type=count, metavar="N", default=1, help="updates between two looks (1)")
+    trajectories.add_argument("--directions", choices=[str(d) for d in Directions], default="pca", help="in which plane (pca)")
+    trajectories.add_argument("--seed", type=natural, metavar="N", default=0, help="seed of random directions (0)")
 
 
 _PLAIN = {

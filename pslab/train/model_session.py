@@ -16,6 +16,7 @@ from pslab.runtime.session import Session
 from pslab.train.distances import Parameters
 from pslab.train.job import Job
 from pslab.train.replica import build_replica
+from pslab.train.trajectories import shaped
 
 CHUNK = 1024
 """Examples that are tested at a time, where no fewer are asked for."""
@@ -109,6 +110,12 @@ class ModelSession:
                 fed = {read: point[name] for read, name in zip(reads, names, strict=True)}
                 totals[i] += float(self._session.run(tower.loss, {tower.x: xs, tower.y: ys, **fed})) * len(xs)
         return [total / len(x) for total in totals]
+
+    def surface(self, origin: Any, directions: Any, xs: Any, ys: Any, x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """The loss over examples at ``origin + a·directions[0] + b·directions[1]``, float64 of shape [ys, xs]; the variables stay as they are."""
+        like = self.parameters()
+        points = (shaped(origin + a * directions[0] + b * directions[1], like) for b in ys for a in xs)
+        return np.array([self.losses([point], x, y)[0] for point in points]).reshape(len(ys), len(xs))
 
     def predict(self, x: np.ndarray[Any, Any], chunk: int = CHUNK) -> dict[str, np.ndarray[Any, Any]]:
         """The model's outputs for examples, ``chunk`` of them at a time, by name.

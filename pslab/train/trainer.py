@@ -14,12 +14,12 @@ from pslab.data.partitions import DataSource
 from pslab.errors import FailedPreconditionError, UnavailableError, UsageError
 from pslab.trace.recorder import Records
 from pslab.train.apply_log import ApplyLog
-from pslab.train.by_message import ByMessage
 from pslab.train.camera import Timeline
 from pslab.train.crew import Crew
 from pslab.train.delays import Delay
 from pslab.train.history import News, Place
 from pslab.train.job import Job
+from pslab.train.landscape import LandscapeLooks
 from pslab.train.model import Model
 from pslab.train.reading import Reading
 from pslab.train.replica_view import ReplicaView
@@ -32,7 +32,7 @@ TRACED_STEPS = 3
 """Updates for which steps are traced: the first may have begun before, and the others' last may not be over."""
 
 
-class Trainer(ByMessage):
+class Trainer(LandscapeLooks):
     """Trains a model on the tasks of a cluster.
 
     All its methods may be called at any time and from any thread; what needs a quiet moment waits for the steps in flight. A change of mode never

@@ -120,6 +120,12 @@ class FakeLab(Lab):
         self._noted("timeline", path)
         return Figure()
 
+    def trajectories(self, path: Any = None, **how: Any) -> Any:
+        from matplotlib.figure import Figure
+
+        self._noted("trajectories", path, how)
+        return Figure()
+
     def train(self, steps: int = 500, *, wait: bool = False) -> LabStatus:
         return self._noted("train", steps)
 

@@ -86,6 +86,7 @@ START = {"ps": 1, "workers": 2, "processes": None, "address": None, "memory_limi
         ("mode --update ring", ("mode", {"update": RingAllReduce()}), "mode: between-graph ring all-reduce"),
         ("mode --update pipeline --microbatches 2", ("mode", {"update": Pipeline(2)}), "mode: in-graph pipeline, 2 microbatches"),
         ("timeline step.png", ("timeline", "step.png"), ""),  # a picture, which a terminal does not show
+        ("trajectories --looks 3 --directions random", ("trajectories", None, {"looks": 3, "every": 1, "directions": "random", "seed": 0}), ""),
         ("mode --compression none", ("mode", {"compression": None}), "mode: between-graph async"),
         ("train --steps 3", ("train", 3), "paused: mlp on digits, between-graph sync, step 7 of 9 — loss 0.25, accuracy 0.875"),
         ("pause", ("pause",), "as <asked>"),
