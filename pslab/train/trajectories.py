@@ -96,7 +96,7 @@ class Plane:
 
     def project(self, points: Array) -> Array:
         """Coordinates in the plane, of shape [points, 2]."""
-        return (points - self.origin) @ self.directions.T  # type: ignore[no-any-return]
+        return (points - self.origin) @ self.directions.T
 
 
 @dataclass(frozen=True)

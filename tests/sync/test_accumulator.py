@@ -215,3 +215,13 @@ class TestWeights:
     def test_a_gradient_without_weight_is_refused(self):
         with pytest.raises(InvalidArgumentError, match="worker 3 weighs 0"):
             Accumulator().apply_grad(3, 0, array(1), 0)
+
+
+def test_it_says_whose_gradients_wait() -> None:
+    accumulator = Accumulator()
+    for worker in (2, 0):
+        accumulator.apply_grad(worker, 0, np.ones(1))
+    assert accumulator.workers == (2, 0)
+    accumulator.take_grad(2)
+    accumulator.apply_grad(1, 0, np.ones(1))  # stale
+    assert accumulator.workers == ()
