@@ -42,19 +42,19 @@ export class RaceDiagram {
 
   _grid(plan) {
     const { ink, soft, grid } = this._theme;
-    const drawn = [text("message", GUTTER - 12, HEAD / 2 + 1, soft, "end")];
+    const drawn = [text("message", GUTTER - 18, HEAD / 2 + 1, soft, "end")];
     for (const { number, x, loss, norm } of plan.columns) {
       const now = number === plan.at;
       if (now) drawn.push(shape("rect", { x: x - plan.column / 2 + 2, y: 0, width: plan.column - 4, height: plan.height, rx: 4, fill: ink, opacity: 0.05 }));
       drawn.push(text(number ? `${number}` : "start", x, HEAD / 2 + 1, now ? ink : soft, "middle", now ? "bold" : null));
       for (const [row, value] of [["loss", loss], ["norm", norm]]) if (value !== null) drawn.push(text(measured(value), x, plan.rows[row], now ? ink : soft, "middle"));
     }
-    drawn.push(text("test loss", GUTTER - 12, plan.rows.loss, soft, "end"), text("‖θ‖", GUTTER - 12, plan.rows.norm, soft, "end"));
+    drawn.push(text("test loss", GUTTER - 18, plan.rows.loss, soft, "end"), text("‖θ‖", GUTTER - 18, plan.rows.norm, soft, "end"));
     for (const { name, kind, y } of plan.lanes) {
       const server = kind === "ps";
       drawn.push(shape("line", { x1: GUTTER, y1: y, x2: plan.ends, y2: y, stroke: server ? soft : grid, "stroke-width": server ? 2 : 1 }));
       if (!server) drawn.push(shape("rect", { x: 4, y: y - 4, width: 8, height: 8, rx: 2, fill: this._color(Number(name.split(":")[1])) }));
-      drawn.push(text(name, GUTTER - 12, y, ink, "end", server ? "bold" : null));
+      drawn.push(text(name, GUTTER - 18, y, ink, "end", server ? "bold" : null));
     }
     return drawn;
   }

@@ -1,6 +1,6 @@
 // Where everything of a race is: lanes across, messages from left to right. Lengths are in pixels; nothing is drawn here.
 
-export const GUTTER = 86;
+export const GUTTER = 94;
 export const HEAD = 20;
 const PS_LANE = 58;
 const WORKER_LANE = 46;
