@@ -11,7 +11,7 @@ from pslab.lab.graph_view.parts import Flow, Kind, Part, Parts, Wire
 
 Scope = tuple[str, ...]
 """The names of scopes, one in the other, the outermost first."""
-READABLE = 64
+READABLE = 40
 """Nodes that are readable at a glance; replicas count once."""
 _STRENGTH = (Flow.MESSAGE, Flow.TENSOR, Flow.STATE, Flow.WAIT)
 

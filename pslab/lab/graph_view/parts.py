@@ -94,7 +94,7 @@ class Wire:
 
 @dataclass(frozen=True)
 class Parts:
-    """All that a mode's steps do.
+    """All that a mode's steps do, but for constants.
 
     Attributes:
         parts: in the order in which the plans have them.
@@ -128,8 +128,9 @@ class Parts:
                 before_it = wires.get(key)
                 loops = frozenset([loop]) | (before_it.loops if before_it is not None else frozenset())
                 wires[key] = replace(wire, loops=loops)
-        found = list(wires.values())
-        return cls(list(parts.values()), [*found, *_left_behind(parts)])
+        drawn = [part for part in parts.values() if not _is_constant(part)]
+        kept = [wire for wire in wires.values() if not _is_constant(wire.source)]
+        return cls(drawn, [*kept, *_left_behind(drawn)])
 
 
 class _Reading:
@@ -232,6 +233,10 @@ def own_name(name: str) -> str:
 def _op(part: Partition, node: Node) -> Part:
     kind = Kind.STATE if op_def(node.type).stateful else Kind.OP
     return Part(part.task, kind, node.name, own_name(node.name), node, any(op_of(t) == node.name for t in part.fetches))
+
+
+def _is_constant(part: Part) -> bool:
+    return part.node is not None and part.node.type == "Const" and not part.returned
 
 
 def _nodes(part: Partition) -> Iterator[Node]:

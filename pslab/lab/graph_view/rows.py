@@ -15,8 +15,8 @@ from pslab.lab.graph_view.layers import Layered, Link
 GAP, BEND_GAP = 14.0, 9.0
 """Pixels between two nodes, and beside an edge that passes."""
 _SWEEPS = 8
-Bend = tuple[int, int, int]
-"""Where an edge passes a layer: source, target, layer."""
+Bend = tuple[int, int]
+"""Where all that comes from a role passes a layer: the role, the layer."""
 Spot = int | Bend
 """A role, by number, or a bend."""
 
@@ -63,14 +63,17 @@ def _rows(name: str, found: Layered) -> tuple[list[list[Spot]], list[tuple[Spot,
     mine = [i for i, (band, _) in enumerate(found.roles) if band == name]
     for i in mine:
         rows[found.layer[i]].append(i)
-    links: list[tuple[Spot, Spot]] = []
+    links: dict[tuple[Spot, Spot], None] = {}
+    bends: set[Bend] = set()
     for link in inner_links(name, found):
         path = path_of(link, found)
         for bend in path[1:-1]:
             assert isinstance(bend, tuple)
-            rows[bend[2]].append(bend)
-        links += zip(path, path[1:], strict=False)
-    return rows, links
+            if bend not in bends:
+                rows[bend[1]].append(bend)
+                bends.add(bend)
+        links.update(dict.fromkeys(zip(path, path[1:], strict=False)))
+    return rows, list(links)
 
 
 def inner_links(name: str, found: Layered) -> list[Link]:
@@ -79,9 +82,9 @@ def inner_links(name: str, found: Layered) -> list[Link]:
 
 
 def path_of(link: Link, found: Layered) -> list[Spot]:
-    """The spots that a link passes, its ends among them. Links from one role share the bends as long as they go the same way."""
+    """The spots that a link passes, its ends among them."""
     source, target = link
-    return [source, *((source, target, layer) for layer in range(found.layer[source] + 1, found.layer[target])), target]
+    return [source, *((source, layer) for layer in range(found.layer[source] + 1, found.layer[target])), target]
 
 
 def _ordered(
@@ -131,8 +134,9 @@ def _placed(
         centre.update((spot, centre[spot] - middle) for spot in row)
     for sweep in range(_SWEEPS + 1):
         near, order = (below, rows[::-1]) if sweep % 2 else (above, rows)
+        middle = _mean(list(centre.values()), 0.0)
         for row in order:
-            wish = [_mean([centre[n] for n in near.get(spot, ())], centre[spot]) for spot in row]
+            wish = [_mean([centre[n] for n in near.get(spot, ())], centre[spot] if spot in above or spot in below else middle) for spot in row]
             weight = [(1.0 if isinstance(spot, int) else 4.0) if near.get(spot) else 0.1 for spot in row]
             apart = [_apart(one, other, wide) for one, other in zip(row, row[1:], strict=False)]
             centre.update(zip(row, separated(wish, weight, apart), strict=True))

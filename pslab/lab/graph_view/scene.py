@@ -8,18 +8,18 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from pslab.lab.graph_view.facts import facts_of
-from pslab.lab.graph_view.folding import Edge, Folded, Node, Scope
+from pslab.lab.graph_view.folding import Edge, Folded, Node
 from pslab.lab.graph_view.layers import Layered, Link, layered
-from pslab.lab.graph_view.parts import Flow, Kind, Part, Wire
+from pslab.lab.graph_view.parts import Flow, Kind
 from pslab.lab.graph_view.rows import Band, band_of, path_of
 
-HEIGHT, PITCH, CHANNEL = 22.0, 40.0, 7.0
+HEIGHT, PITCH, CHANNEL = 22.0, 40.0, 12.0
 """Of a node; from one layer to the next; from one message beside another to the next."""
 HEAD, MARGIN, BETWEEN = 34.0, 12.0, 12.0
 """Above the first layer; beside the nodes of a band; between two bands."""
-LETTER, LEAST, LONGEST = 6.1, 52.0, 26
+LETTER, LEAST, LONGEST = 6.1, 52.0, 28
 """Width of a letter, more or less; of a node at the least; letters that are shown."""
-THINNEST, THICKEST = 1.5, 12.0
+THINNEST, THICKEST = 1.5, 10.0
 """Width of messages with the fewest and with the most bytes."""
 _JOBS = {"client": 0, "ps": 1, "worker": 2}
 
@@ -80,8 +80,8 @@ def _label(node: Node) -> Label:
     name = node.name.rpartition("/")[2]
     if node.folded:
         return Label("", f"▸ {_shortened(name, LONGEST - 4)} {len(node.parts)}")
-    scope = node.scope[-1] + "/" if node.scope else ""
-    return Label(scope if len(scope) + len(name) <= LONGEST else "", _shortened(name, LONGEST))
+    scopes = ("".join(f"{scope}/" for scope in node.scope[i:]) for i in range(len(node.scope)))
+    return Label(next((scope for scope in scopes if len(scope) + len(name) <= LONGEST), ""), _shortened(name, LONGEST))
 
 
 def _peer(ends: str) -> str:
@@ -135,17 +135,12 @@ class _Page:
         self.height = y + MARGIN
         self.left: dict[str, float] = {}
         self.wide: dict[str, float] = {}
-        self._gutter: dict[str, float] = {}
         x = BETWEEN
         for task in _tasks(folded):
             band = bands[_band(task)]
-            far = sum(self._is_far(edge) and folded.nodes[edge.target].task == task for edge in messages)
             self.left[task] = x
-            self._gutter[task] = x + MARGIN
-            self.wide[task] = band.width + 2 * MARGIN + CHANNEL * far
-            self.wide[task] = max(self.wide[task], LEAST + 60)
+            self.wide[task] = max(band.width + 2 * MARGIN, LEAST + 60)
             x += self.wide[task] + BETWEEN
-        self._far = {id(edge): i for i, edge in enumerate(e for e in messages if self._is_far(e))}
         self.width = x
 
     def place(self, node: int) -> tuple[float, float]:
@@ -166,7 +161,7 @@ class _Page:
         link = Link(self._found.role[edge.source], self._found.role[edge.target])
         task = self._folded.nodes[edge.source].task
         bends = [spot for spot in path_of(link, self._found)[1:-1] if isinstance(spot, tuple)]
-        passed = [(self._across(task, spot), self._top[spot[2]]) for spot in bends]
+        passed = [(self._across(task, spot), self._top[spot[1]]) for spot in bends]
         return [begin, *(point for x, top in passed for point in ((x, top), (x, top + HEIGHT))), end]
 
     def _across(self, task: str, spot: Any) -> float:
@@ -191,7 +186,8 @@ class _Page:
         tasks = {task: i for i, task in enumerate(_tasks(self._folded))}
         taken: defaultdict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
         channel: dict[tuple[int, int], tuple[int, int]] = {}
-        for edge in messages:
+        right = {id(e): max(0, tasks[self._folded.nodes[e.target].task] - tasks[self._folded.nodes[e.source].task]) for e in messages}
+        for edge in sorted(messages, key=lambda edge: -right[id(edge)]):  # to the right, the furthest goes above: so they do not cross
             gap = self._found.layer[self._found.role[edge.source]]
             ends = sorted((tasks[self._folded.nodes[edge.source].task], tasks[self._folded.nodes[edge.target].task]))
             number = 0
@@ -209,7 +205,7 @@ def _band(task: str) -> str:
 def _node(node: Node, label: Label, place: tuple[float, float], width: float, facts: Sequence[tuple[str, str]]) -> dict[str, Any]:
     return {
         "key": node.key,
-        "title": "/".join((*node.scope, node.name.rpartition("/")[2])) if not node.kind in (Kind.SEND, Kind.RECEIVE) else node.parts[0].name,
+        "title": "/".join((*node.scope, node.name.rpartition("/")[2])) if node.kind not in (Kind.SEND, Kind.RECEIVE) else node.parts[0].name,
         "scope": "/".join(node.scope),
         "soft": label.scope,
         "label": label.name,
