@@ -31,6 +31,7 @@ from pslab.train.trainer import Trainer
 from pslab.train.updates import choice
 
 if TYPE_CHECKING:
+    from pslab.lab.graph_view.view import GraphView
     from pslab.lab.panel.panel import Panel
     from pslab.lab.sweep import Sweep
 
@@ -323,6 +324,15 @@ class Lab(Looking, LabCosts, LabLog, LabReplicas):
             if self._station is None:
                 self._station = Station(self)
         return self._station.open(hide, lock)
+
+    def graph_view(self) -> GraphView:
+        """The graph of the present mode, alive, for a notebook: shown where it is the value of a cell. It follows changes of mode while it trains."""
+        from pslab.lab.graph_view.view import GraphStation
+
+        with self._lock:
+            if self._graph_station is None:
+                self._graph_station = GraphStation(self, self._job_or_sketch)
+        return self._graph_station.open()
 
     # Keeping
 

@@ -241,7 +241,9 @@ class PslabMagics(Magics):
             display(self.lab.plot_divergence(options.path))
         return shown
 
-    def _graph(self, options: argparse.Namespace) -> None:
+    def _graph(self, options: argparse.Namespace) -> Any:
+        if options.live:
+            return self.lab.graph_view()
         from IPython.display import display
 
         from pslab.lab.graph_figure import graph_figure
@@ -249,6 +251,7 @@ class PslabMagics(Magics):
         plan = self.lab.graph()
         display(graph_figure(plan))
         print(plan)
+        return None
 
     def _placement(self, options: argparse.Namespace) -> None:
         print(self.lab.placement())

@@ -103,6 +103,8 @@ def build_parser() -> Parser:
     panel = verbs.add_parser("panel", help="controls and live plots")
     for option, text in (("--hide", "controls and buttons not to be shown"), ("--lock", "controls and buttons that cannot be used")):
         panel.add_argument(option, nargs="+", default=[], metavar="NAME", help=text)
+    graph = verbs.add_parser("graph", help="which task runs which ops, and what travels between them")
+    graph.add_argument("--live", action="store_true", help="in a widget: scopes fold, ops tell what they are, messages light up while it trains")
     adjust = verbs.add_parser("adjust", help="change the learning rate or the batch size, also while it trains")
     adjust.add_argument("--lr", type=positive, metavar="F", help="learning rate")
     adjust.add_argument("--batch", type=count, metavar="N", help="examples per worker and step")
@@ -132,7 +134,6 @@ _PLAIN = {
     "merge-gap": "what averaging the replicas does to the loss on the test set",
     "evaluate": "loss and metrics on the test set",
     "reset": "back to the initial parameters",
-    "graph": "which task runs which ops, and what travels between them",
     "placement": "the device of each op",
 }
 

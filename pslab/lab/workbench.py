@@ -22,6 +22,7 @@ from pslab.train.strategy import Strategy
 from pslab.train.trainer import Trainer
 
 if TYPE_CHECKING:
+    from pslab.lab.graph_view.view import GraphStation
     from pslab.lab.panel.panel import Station
 
 
@@ -42,6 +43,7 @@ class Workbench:
         self._strategy = Strategy()
         self._trainer: Trainer | None = None
         self._station: Station | None = None
+        self._graph_station: GraphStation | None = None
         self._lock = threading.RLock()
 
     def _the_dataset(self) -> DataSource:

@@ -85,7 +85,7 @@ def _label(node: Node) -> Label:
 
 
 def _peer(ends: str) -> str:
-    return ends.split(" ")[0]
+    return ends.split(" ", maxsplit=1)[0]
 
 
 def _shortened(name: str, most: int) -> str:
@@ -106,7 +106,7 @@ def _sides(folded: Folded, found: Layered) -> dict[int, int]:
     for edge in folded.edges:
         source, target = folded.nodes[edge.source], folded.nodes[edge.target]
         if edge.flow is Flow.MESSAGE:
-            right = 1 if source.task.startswith("worker:") and target.task.startswith("worker:") or place[target.task] > place[source.task] else -1
+            right = 1 if (source.task.startswith("worker:") and target.task.startswith("worker:")) or place[target.task] > place[source.task] else -1
             sides[found.role[edge.source]], sides[found.role[edge.target]] = right, -right
     return sides
 
@@ -231,5 +231,3 @@ def _edge(edge: Edge, path: Sequence[tuple[float, float]], most: float) -> dict[
         "loops": sorted(frozenset().union(*(wire.loops for wire in edge.wires))),
         "path": [round(value, 1) for point in path for value in point],
     }
-
-
