@@ -115,11 +115,10 @@ class Scopes:
         nodes: list[Node] = []
         number: dict[Part, int] = {}
         for (task, what, name, scope), parts in groups.items():
-            alone = what == "scope" and len(parts) == 1
-            name, scope = (parts[0].replica, parts[0].scope) if alone else (name, scope)
-            where = task.partition(":")[0] if task.startswith("worker:") else task
-            unlike = f" {parts[0].name}" if parts[0].kind in (Kind.SEND, Kind.RECEIVE) and not task.startswith("worker:") else ""
-            node = Node(task, (where, f"{what if not alone else 'part'} {name}{unlike}"), name, scope, tuple(parts))
+            first = parts[0]
+            node = Node(task, _role(first, "part", first.replica), first.replica, first.scope, (first,))
+            if what == "scope" and len(parts) > 1:
+                node = Node(task, _role(first, "scope", name), name, scope, tuple(parts))
             nodes.append(node)
             number.update(dict.fromkeys(parts, len(nodes) - 1))
         return Folded(nodes, _edges(self._parts.wires, number), frozenset(self.all & set(opened)), self._seen(nodes))
@@ -136,6 +135,13 @@ class Scopes:
 
     def _seen(self, nodes: Sequence[Node]) -> frozenset[Scope]:
         return frozenset(tuple(node.name.split("/")) for node in nodes if node.folded)
+
+
+def _role(part: Part, what: str, name: str) -> tuple[str, str]:
+    """Workers do the same; what a ps hears of one worker is not what it hears of another."""
+    worker = part.task.startswith("worker:")
+    heard = f" {part.name}" if part.kind in (Kind.SEND, Kind.RECEIVE) and not worker else ""
+    return ("worker" if worker else part.task), f"{what} {name}{heard}"
 
 
 def _around(part: Part) -> list[Scope]:

@@ -5,6 +5,7 @@ Orders are found by barycentres (Sugiyama et al., 1981), places as near as can b
 
 from __future__ import annotations
 
+import itertools
 from bisect import bisect, insort
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -72,7 +73,7 @@ def _rows(name: str, found: Layered) -> tuple[list[list[Spot]], list[tuple[Spot,
             if bend not in bends:
                 rows[bend[1]].append(bend)
                 bends.add(bend)
-        links.update(dict.fromkeys(zip(path, path[1:], strict=False)))
+        links.update(dict.fromkeys(itertools.pairwise(path)))
     return rows, list(links)
 
 
@@ -138,7 +139,7 @@ def _placed(
         for row in order:
             wish = [_mean([centre[n] for n in near.get(spot, ())], centre[spot] if spot in above or spot in below else middle) for spot in row]
             weight = [(1.0 if isinstance(spot, int) else 4.0) if near.get(spot) else 0.1 for spot in row]
-            apart = [_apart(one, other, wide) for one, other in zip(row, row[1:], strict=False)]
+            apart = [_apart(one, other, wide) for one, other in itertools.pairwise(row)]
             centre.update(zip(row, separated(wish, weight, apart), strict=True))
     return centre
 

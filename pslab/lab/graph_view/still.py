@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import html
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -75,19 +76,19 @@ def _edge(edge: Mapping[str, Any]) -> str:
 
 
 def _curved(points: Sequence[tuple[float, float]]) -> str:
-    path = "M%.1f %.1f" % points[0]
-    for (x0, y0), (x1, y1) in zip(points, points[1:], strict=False):
+    path = "M{:.1f} {:.1f}".format(*points[0])
+    for (x0, y0), (x1, y1) in itertools.pairwise(points):
         bend = (y1 - y0) / 2
         path += f"C{x0:.1f} {y0 + bend:.1f} {x1:.1f} {y1 - bend:.1f} {x1:.1f} {y1:.1f}"
     return path
 
 
 def _cornered(points: Sequence[tuple[float, float]]) -> str:
-    path = "M%.1f %.1f" % points[0]
+    path = "M{:.1f} {:.1f}".format(*points[0])
     for before, corner, after in zip(points, points[1:], points[2:], strict=False):
         begin, end = _towards(corner, before), _towards(corner, after)
         path += f"L{begin[0]:.1f} {begin[1]:.1f}Q{corner[0]:.1f} {corner[1]:.1f} {end[0]:.1f} {end[1]:.1f}"
-    return path + "L%.1f %.1f" % points[-1]
+    return path + "L{:.1f} {:.1f}".format(*points[-1])
 
 
 def _towards(corner: tuple[float, float], other: tuple[float, float]) -> tuple[float, float]:
