@@ -58,7 +58,7 @@ def test_it_folds_tells_lights_up_and_follows_the_mode_also_while_a_cell_runs(op
     graph.click("worker:1", "Relu")
     facts = graph.facts()
     assert facts["type"] == "Relu"
-    assert facts["device"] == "/job:worker/task:1/device:CPU:0"
+    assert facts["device"] == "/job:worker/replica:0/task:1/device:CPU:0"
     assert facts["output"] == "[?, 128] float32"
     assert facts["gradient"] == "gradients/Relu_grad/ReluGrad"
     assert "models.py" in facts["built at"]

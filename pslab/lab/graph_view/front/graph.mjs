@@ -62,10 +62,10 @@ class GraphView {
     this.drawing = new Drawing(scene);
     if (before) this.drawing.lit = before.lit;
     this.selected = key === undefined ? -1 : scene.nodes.findIndex((node) => node.key === key);
+    this.canvas.style.height = `${Math.round(Math.min(Math.max(scene.height, 300), 640))}px`;
     if (anchor) this._stay(scene, anchor);
     else if (!before || before.scene.bands.map((band) => band.task).join() !== scene.bands.map((band) => band.task).join() || before.scene.mode !== scene.mode) this._fit(true);
     setAttribute(this.canvas, "aria-label", `Graph of ${scene.mode}: ${scene.ops} ops on ${scene.bands.length} tasks, ${scene.nodes.length} nodes are seen. ${KEYS}`);
-    this.canvas.style.height = `${Math.round(Math.min(Math.max(scene.height, 300), 640))}px`;
     this._showLegend(scene);
     this._tellFacts();
     this.redraw();
