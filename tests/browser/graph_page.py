@@ -36,7 +36,9 @@ class GraphPage:
         found = self.read(f"scene.nodes.find((node) => node.task === '{task}' && node.label.startsWith('{label}'))")
         assert found, self.read("scene.nodes.map((node) => node.task + ' ' + node.label)")
         scale, x, y = (self.read(f"view.viewport.{name}") for name in ("scale", "x", "y"))
-        box = self.element.locator("canvas").bounding_box()
+        canvas = self.element.locator("canvas")
+        canvas.scroll_into_view_if_needed()
+        box = canvas.bounding_box()
         return box["x"] + 1 + x + scale * found["x"], box["y"] + 1 + y + scale * found["y"]
 
     def click(self, task: str, label: str) -> None:

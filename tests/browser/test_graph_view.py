@@ -13,7 +13,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 
 OPEN = "%load_ext pslab\n%pslab cluster start\n%pslab graph --live"
 SPIN = "import os, time\nwhile not os.path.exists('enough'): time.sleep(0.01)"
-MODEL = '''import pslab as tf
+MODEL = """import pslab as tf
 def model(x, y):
     with tf.name_scope("first"):
         w = tf.get_variable("w", [64, 10])
@@ -22,7 +22,7 @@ def model(x, y):
     return tf.losses.sparse_softmax_cross_entropy(y, scaled), {}
 lab = tf.Lab()
 _ = lab.model(model)
-lab.graph_view()'''
+lab.graph_view()"""
 
 
 @pytest.fixture
@@ -72,7 +72,9 @@ def test_it_folds_tells_lights_up_and_follows_the_mode_also_while_a_cell_runs(op
     graph.until(f"scene.nodes.length === {few}")
 
     notebook.run(1)
-    graph.until("view.state.step > 100 && scene.measured && view.drawing.messages.every((k) => view.drawing.glow(scene.edges[k], performance.now()) > 0)")
+    graph.until(
+        "view.state.step > 100 && scene.measured && view.drawing.messages.every((k) => view.drawing.glow(scene.edges[k], performance.now()) > 0)"
+    )
     graph.click("worker:0", "ps:0")
     assert "measured" in graph.facts()["bytes"]
     notebook.screenshot("graph-running", 0)

@@ -7,6 +7,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from itertools import product
+from math import prod
 
 from pslab.graph.node import Node, op_of
 from pslab.graph.plan import Partition, StepPlan
@@ -139,7 +141,7 @@ class _Reading:
     def __init__(self, step: PlannedStep, batch: int, measured: Mapping[str, float], whose: str) -> None:
         self._whose = whose
         self._plan: StepPlan = step.plan
-        feeds = {t.name: float(t.dtype.size * _product(batch if d is None else d for d in t.shape.dims or ())) for t in step.feeds}
+        feeds = {t.name: float(t.dtype.size * prod(batch if d is None else d for d in t.shape.dims or ())) for t in step.feeds}
         self._sizes = Sizes(step.plan, batch, {**feeds, **measured})
         self._measured = {**feeds, **measured}
         self._fed_nodes = {t.name: Node.of(t.op) for t in step.feeds}
@@ -245,21 +247,16 @@ def _nodes(part: Partition) -> Iterator[Node]:
         yield from stage.waits
 
 
-def _product(sizes: Iterable[int]) -> int:
-    product = 1
-    for size in sizes:
-        product *= size
-    return product
-
-
 def _left_behind(parts: Iterable[Part]) -> Iterator[Wire]:
     """What goes through the state of a task from one loop's step to another's: gradients that are gathered, items in a mailbox, the global step."""
     ops = [(part, part.node) for part in parts if part.node is not None]
     for (gives, takes), attr in _THROUGH_STATE.items():
         left: defaultdict[tuple[str, str], list[Part]] = defaultdict(list)
-        for giver, node in ops:
-            if node.type == gives and attr in node.attrs:
-                left[giver.task, node.attrs[attr]].append(giver)
-        for taker, node in ops:
-            if node.type == takes:
-                yield from (Wire(giver, taker, Flow.STATE) for giver in left[taker.task, node.attrs[attr]])
+        taken: defaultdict[tuple[str, str], list[Part]] = defaultdict(list)
+        for part, node in ops:
+            if attr in node.attrs and node.type in (gives, takes):
+                (left if node.type == gives else taken)[part.task, node.attrs[attr]].append(part)
+        for place, takers in taken.items():
+            # the items of a mailbox are taken in the order in which they came
+            pairs = zip(left[place], takers, strict=False) if attr == "mailbox" else product(left[place], takers)
+            yield from (Wire(giver, taker, Flow.STATE) for giver, taker in pairs)
