@@ -40,7 +40,7 @@ def write(tmp_path):
 
 
 def test_it_folds_tells_lights_up_and_follows_the_mode_also_while_a_cell_runs(open_notebook, write, tmp_path) -> None:
-    notebook = open_notebook(write(OPEN, "lab.train(10**9)", "lab.mode(update='sync')", SPIN, "lab.mode(update='async')"))
+    notebook = open_notebook(write(OPEN, "lab.train(10**9)", "%pslab mode --update sync", SPIN))
     notebook.page.set_viewport_size({"width": 1280, "height": 900})
     notebook.page.keyboard.press("Control+b")
     notebook.run(0)

@@ -125,7 +125,7 @@ class Parts:
             for part in read.parts():
                 before = parts.get(part)
                 parts[part] = part if before is None else replace(before, returned=before.returned or part.returned)
-            for wire in read.wires():
+            for wire in read.wires:
                 key = wire.source, wire.target, wire.flow
                 before_it = wires.get(key)
                 loops = frozenset([loop]) | (before_it.loops if before_it is not None else frozenset())
@@ -148,14 +148,15 @@ class _Reading:
         self._ops = {node.name: _op(part, node) for part in self._plan.partitions.values() for node in _nodes(part)}
         self._fed = {(part.task, tensor): self._fed_part(part, tensor) for part in self._plan.partitions.values() for tensor in part.feeds}
         self._cut_of = {(tensor, cut.destination): cut for cut in self._plan.cuts for tensor in cut.tensors}
+        self.wires = list(self._wires())
 
     def parts(self) -> Iterator[Part]:
         yield from self._fed.values()
         yield from self._ops.values()
-        for wire in self.wires():
+        for wire in self.wires:
             yield from (part for part in (wire.source, wire.target) if part.node is None)
 
-    def wires(self) -> Iterator[Wire]:
+    def _wires(self) -> Iterator[Wire]:
         for part in self._plan.partitions.values():
             for node in _nodes(part):
                 for tensor in node.inputs:

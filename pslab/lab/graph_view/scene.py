@@ -147,7 +147,7 @@ class _Page:
         """The middle of a node."""
         role = self._found.role[node]
         task = self._folded.nodes[node].task
-        return self._across(task, role), self._top[self._found.layer[role]] + HEIGHT / 2
+        return self._shift(task) + self._bands[_band(task)].centre[role], self._top[self._found.layer[role]] + HEIGHT / 2
 
     def path(self, edge: Edge) -> list[tuple[float, float]]:
         """The points that an edge goes through: of a message corners, of others what it is bent by."""
@@ -160,13 +160,20 @@ class _Page:
             return [begin, (x0, begin[1] + 10), (x1, end[1] - 10), end]
         link = Link(self._found.role[edge.source], self._found.role[edge.target])
         task = self._folded.nodes[edge.source].task
-        bends = [spot for spot in path_of(link, self._found)[1:-1] if isinstance(spot, tuple)]
-        passed = [(self._across(task, spot), self._top[spot[1]]) for spot in bends]
-        return [begin, *(point for x, top in passed for point in ((x, top), (x, top + HEIGHT))), end]
+        centre, shift = self._bands[_band(task)].centre, self._shift(task)
+        passed: list[tuple[float, float]] = []
+        for spot in path_of(link, self._found)[1:-1]:
+            assert isinstance(spot, tuple)
+            x, top = shift + centre[spot], self._top[spot[1]]
+            if passed and abs(passed[-1][0] - x) < 0.5:  # straight on
+                passed[-1] = passed[-1][0], top + HEIGHT
+            else:
+                passed += [(x, top), (x, top + HEIGHT)]
+        return [begin, *passed, end]
 
-    def _across(self, task: str, spot: Any) -> float:
-        band = self._bands[_band(task)]
-        return self.left[task] + (self.wide[task] - band.width) / 2 + band.centre[spot]
+    def _shift(self, task: str) -> float:
+        """The left side of what is in a task's band."""
+        return self.left[task] + (self.wide[task] - self._bands[_band(task)].width) / 2
 
     def _corners(self, edge: Edge, x0: float, end: tuple[float, float]) -> list[tuple[float, float]]:
         gap, number = self._channel[edge.source, edge.target]

@@ -64,19 +64,19 @@ class GraphView {
     this.selected = key === undefined ? -1 : scene.nodes.findIndex((node) => node.key === key);
     this.canvas.style.height = `${Math.round(Math.min(Math.max(scene.height, 300), 640))}px`;
     if (anchor) this._stay(scene, anchor);
-    else if (!before || before.scene.bands.map((band) => band.task).join() !== scene.bands.map((band) => band.task).join() || before.scene.mode !== scene.mode) this._fit(true);
+    if (!this._moved || !before || before.scene.bands.map((band) => band.task).join() !== scene.bands.map((band) => band.task).join() || before.scene.mode !== scene.mode) this._fit(true);
     setAttribute(this.canvas, "aria-label", `Graph of ${scene.mode}: ${scene.ops} ops on ${scene.bands.length} tasks, ${scene.nodes.length} nodes are seen. ${KEYS}`);
     this._showLegend(scene);
     this._tellFacts();
     this.redraw();
   }
 
-  /** After a scope was opened or folded, what was clicked stays where it was. */
+  /** After a scope was opened or folded, what was clicked stays where it was, if the picture was moved by hand; else all of it is shown again. */
   _stay(scene, anchor) {
     const there = scene.nodes.find((node) => node.task === anchor.task && (node.key === anchor.key || node.scope === this._anchor.scope || node.folds === this._anchor.scope));
     this._anchor = null;
     if (!there) return;
-    this.viewport.pan((anchor.x - there.x) * this.viewport.scale, (anchor.y - there.y) * this.viewport.scale);
+    if (this._moved) this.viewport.pan((anchor.x - there.x) * this.viewport.scale, (anchor.y - there.y) * this.viewport.scale);
     this._select(scene.nodes.indexOf(there));
   }
 
@@ -122,6 +122,7 @@ class GraphView {
   }
 
   _fit(legible) {
+    this._moved = false;
     const size = this._size();
     this._fitted = size.width > 0;
     if (this.drawing && size.width) this.viewport.fit(this.drawing.scene, size, legible);
@@ -129,6 +130,7 @@ class GraphView {
   }
 
   _zoom(factor, at = { x: this.canvas.clientWidth / 2, y: this.canvas.clientHeight / 2 }) {
+    this._moved = true;
     this.viewport.zoom(factor, at);
     this.redraw();
   }
@@ -168,7 +170,7 @@ class GraphView {
     const { canvas } = this;
     canvas.addEventListener("pointerdown", (event) => {
       canvas.setPointerCapture(event.pointerId);
-      this._grip = { x: event.offsetX, y: event.offsetY, far: 0 };
+      this._grip = { x: event.offsetX, y: event.offsetY, far: 0, moved: this._moved };
     });
     canvas.addEventListener("pointermove", (event) => this._move(event));
     canvas.addEventListener("pointerup", (event) => this._drop(event));
@@ -196,6 +198,7 @@ class GraphView {
       return;
     }
     this.viewport.pan(event.offsetX - grip.x, event.offsetY - grip.y);
+    this._moved = true;
     grip.far += Math.abs(event.offsetX - grip.x) + Math.abs(event.offsetY - grip.y);
     Object.assign(grip, { x: event.offsetX, y: event.offsetY });
     this.redraw();
@@ -203,6 +206,7 @@ class GraphView {
 
   _drop(event) {
     const still = this._grip && this._grip.far < FAR_PX;
+    if (still) this._moved = this._grip.moved;
     this._grip = null;
     if (still && this.drawing) this._select(this._under(event));
   }
@@ -227,6 +231,7 @@ class GraphView {
     if (!act && !event.key.startsWith("Arrow")) return;
     event.preventDefault();
     if (act) return act();
+    this._moved = true;
     this._select(towards(scene, this.selected, event.key));
     this.viewport.show(scene.nodes[this.selected], this._size());
   }
