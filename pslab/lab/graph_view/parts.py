@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import cached_property
 from itertools import product
 from math import prod
 
@@ -67,7 +68,7 @@ class Part:
     node: Node | None = field(default=None, compare=False)
     returned: bool = field(default=False, compare=False)
 
-    @property
+    @cached_property
     def scope(self) -> tuple[str, ...]:
         """The scopes it is in, outermost first; messages are in none."""
         return () if self.kind in (Kind.SEND, Kind.RECEIVE) else tuple(self.replica.split("/")[:-1])
@@ -121,15 +122,14 @@ class Parts:
         for loop, step in enumerate(steps):
             of_chief = step.plan.master.startswith("worker:") and step.plan.master in masters
             masters.add(step.plan.master)
-            read = _Reading(step, batch, measured, "the chief's " if of_chief else "")
+            read = _Reading(loop, step, batch, measured, "the chief's " if of_chief else "")
             for part in read.parts():
                 before = parts.get(part)
                 parts[part] = part if before is None else replace(before, returned=before.returned or part.returned)
             for wire in read.wires:
                 key = wire.source, wire.target, wire.flow
-                before_it = wires.get(key)
-                loops = frozenset([loop]) | (before_it.loops if before_it is not None else frozenset())
-                wires[key] = replace(wire, loops=loops)
+                same = wires.get(key)
+                wires[key] = wire if same is None else replace(wire, loops=same.loops | wire.loops)
         drawn = [part for part in parts.values() if not _is_constant(part)]
         kept = [wire for wire in wires.values() if not _is_constant(wire.source)]
         return cls(drawn, [*kept, *_left_behind(drawn)])
@@ -138,12 +138,12 @@ class Parts:
 class _Reading:
     """One plan, as parts and wires. ``whose`` tells its messages from those of another plan of the same master."""
 
-    def __init__(self, step: PlannedStep, batch: int, measured: Mapping[str, float], whose: str) -> None:
+    def __init__(self, loop: int, step: PlannedStep, batch: int, measured: Mapping[str, float], whose: str) -> None:
+        self._loops = frozenset([loop])
         self._whose = whose
         self._plan: StepPlan = step.plan
         feeds = {t.name: float(t.dtype.size * prod(batch if d is None else d for d in t.shape.dims or ())) for t in step.feeds}
         self._sizes = Sizes(step.plan, batch, {**feeds, **measured})
-        self._measured = {**feeds, **measured}
         self._fed_nodes = {t.name: Node.of(t.op) for t in step.feeds}
         self._ops = {node.name: _op(part, node) for part in self._plan.partitions.values() for node in _nodes(part)}
         self._fed = {(part.task, tensor): self._fed_part(part, tensor) for part in self._plan.partitions.values() for tensor in part.feeds}
@@ -168,32 +168,32 @@ class _Reading:
             yield self._message(cut.source, cut.destination, f"#{cut.index}", cut.tensors, self._sizes.cut(cut))
 
     def _taken(self, part: Partition, tensor: str, user: Part) -> Iterator[Wire]:
-        size = self._size(tensor)
+        size = self._sizes.tensor(tensor)
         fed, maker = self._fed.get((part.task, tensor)), self._ops.get(op_of(tensor))
         if fed is not None:
-            yield Wire(fed, user, Flow.TENSOR, (tensor,), size)
+            yield self._wire(fed, user, Flow.TENSOR, (tensor,), size)
         elif maker is not None and maker.task == part.task:
-            yield Wire(maker, user, Flow.TENSOR, (tensor,), size)
+            yield self._wire(maker, user, Flow.TENSOR, (tensor,), size)
         elif maker is not None:
             cut = self._cut_of[tensor, part.task]
             wire = self._message(cut.source, cut.destination, f"#{cut.index}", cut.tensors, 0)
-            yield Wire(maker, wire.source, Flow.TENSOR, (tensor,), size)
-            yield Wire(wire.target, user, Flow.TENSOR, (tensor,), size)
+            yield self._wire(maker, wire.source, Flow.TENSOR, (tensor,), size)
+            yield self._wire(wire.target, user, Flow.TENSOR, (tensor,), size)
 
     def _waited_for(self, part: Partition, name: str, user: Part) -> Iterator[Wire]:
         first = self._ops.get(name)
         if first is None:
             return
         if first.task == part.task:
-            yield Wire(first, user, Flow.WAIT)
+            yield self._wire(first, user, Flow.WAIT)
             return
         theirs = self._plan.partitions[first.task].stages
         begun = next(i for i, stage in enumerate(theirs) if any(n.name == name for n in (*stage.nodes, *stage.waits)))
         cut = next((c for stage in theirs[begun:] for c in stage.sends if c.destination == part.task), None)
         if cut is not None:
             wire = self._message(cut.source, cut.destination, f"#{cut.index}", cut.tensors, 0)
-            yield Wire(first, wire.source, Flow.WAIT)
-            yield Wire(wire.target, user, Flow.WAIT)
+            yield self._wire(first, wire.source, Flow.WAIT)
+            yield self._wire(wire.target, user, Flow.WAIT)
 
     def _messages_with_the_master(self, part: Partition) -> Iterator[Wire]:
         master = self._plan.master
@@ -202,10 +202,14 @@ class _Reading:
         if part.feeds:
             wire = self._message(master, part.task, "fed", part.feeds, self._sizes.start(part))
             yield wire
-            yield from (Wire(wire.target, self._fed[part.task, tensor], Flow.TENSOR, (tensor,), self._size(tensor)) for tensor in part.feeds)
+            yield from (
+                self._wire(wire.target, self._fed[part.task, tensor], Flow.TENSOR, (tensor,), self._sizes.tensor(tensor)) for tensor in part.feeds
+            )
         if part.fetches:
             wire = self._message(part.task, master, "answer", part.fetches, self._sizes.done(part))
-            yield from (Wire(self._ops[op_of(t)], wire.source, Flow.TENSOR, (t,), self._size(t)) for t in part.fetches if op_of(t) in self._ops)
+            yield from (
+                self._wire(self._ops[op_of(t)], wire.source, Flow.TENSOR, (t,), self._sizes.tensor(t)) for t in part.fetches if op_of(t) in self._ops
+            )
             yield wire
 
     def _message(self, source: str, destination: str, which: str, tensors: tuple[str, ...], size: float) -> Wire:
@@ -214,13 +218,13 @@ class _Reading:
         ends = f"{source} → {destination} {which}"
         send = Part(source, Kind.SEND, ends, f"to {_kin(source, destination)} {which}")
         receive = Part(destination, Kind.RECEIVE, ends, f"from {_kin(destination, source)} {which}")
-        return Wire(send, receive, Flow.MESSAGE, tensors, size)
+        return self._wire(send, receive, Flow.MESSAGE, tensors, size)
+
+    def _wire(self, source: Part, target: Part, flow: Flow, tensors: tuple[str, ...] = (), size: float = 0.0) -> Wire:
+        return Wire(source, target, flow, tensors, size, self._loops)
 
     def _fed_part(self, part: Partition, tensor: str) -> Part:
         return Part(part.task, Kind.FED, op_of(tensor), own_name(op_of(tensor)), self._fed_nodes.get(tensor))
-
-    def _size(self, tensor: str) -> float:
-        return self._measured.get(tensor) or self._sizes.message([tensor]) - self._sizes.message([])
 
 
 def _kin(task: str, other: str) -> str:
