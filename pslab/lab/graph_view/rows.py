@@ -15,7 +15,8 @@ from pslab.lab.graph_view.layers import Layered, Link
 
 GAP, BEND_GAP = 14.0, 9.0
 """Pixels between two nodes, and beside an edge that passes."""
-_SWEEPS = 8
+_SWEEPS, _FEWER, _MANY = 8, 2, 5000
+"""Sweeps through all layers; where there are many spots, fewer."""
 Bend = tuple[int, int]
 """Where all that comes from a role passes a layer: the role, the layer."""
 Spot = int | Bend
@@ -97,7 +98,7 @@ def _ordered(
         row.sort(key=lambda spot: sides.get(spot, 0) if isinstance(spot, int) else 0)
         place.update((spot, i - (len(row) - 1) / 2) for i, spot in enumerate(row))
     best, fewest = [list(row) for row in rows], _crossings(rows, below, place)
-    for sweep in range(_SWEEPS):
+    for sweep in range(_sweeps(rows)):
         near, order = (below, rows[::-1]) if sweep % 2 else (above, rows)
         for row in order:
             wish = {spot: _mean([place[n] for n in near.get(spot, ())], place[spot]) for spot in row}
@@ -107,6 +108,10 @@ def _ordered(
         if crossings < fewest:
             best, fewest = [list(row) for row in rows], crossings
     return best
+
+
+def _sweeps(rows: Sequence[Sequence[Spot]]) -> int:
+    return _SWEEPS if sum(map(len, rows)) < _MANY else _FEWER
 
 
 def _crossings(rows: Sequence[Sequence[Spot]], below: Mapping[Spot, list[Spot]], place: Mapping[Spot, float]) -> int:
@@ -133,7 +138,7 @@ def _placed(
             centre[spot] = x
         middle = x / 2
         centre.update((spot, centre[spot] - middle) for spot in row)
-    for sweep in range(_SWEEPS + 1):
+    for sweep in range(_sweeps(rows) + 1):
         near, order = (below, rows[::-1]) if sweep % 2 else (above, rows)
         middle = _mean(list(centre.values()), 0.0)
         for row in order:
