@@ -26,6 +26,7 @@ class Node:
         name: the part's, or the scope's.
         scope: the scope it is in.
         parts: what it stands for.
+        depth: how far down the first of these is where nothing is folded.
     """
 
     task: str
@@ -33,6 +34,7 @@ class Node:
     name: str
     scope: Scope
     parts: tuple[Part, ...]
+    depth: int
 
     @property
     def folded(self) -> bool:
@@ -103,6 +105,7 @@ class Scopes:
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
+        self._depth = _depths(parts)
         sizes = Counter((part.task, scope) for part in parts.parts for scope in _around(part))
         self.all = frozenset(scope for (_, scope), size in sizes.items() if size > 1)
 
@@ -116,9 +119,9 @@ class Scopes:
         number: dict[Part, int] = {}
         for (task, what, name, scope), parts in groups.items():
             first = parts[0]
-            node = Node(task, _role(first, "part", first.replica), first.replica, first.scope, (first,))
+            node = Node(task, _role(first, "part", first.replica), first.replica, first.scope, (first,), self._depth[first])
             if what == "scope" and len(parts) > 1:
-                node = Node(task, _role(first, "scope", name), name, scope, tuple(parts))
+                node = Node(task, _role(first, "scope", name), name, scope, tuple(parts), min(self._depth[part] for part in parts))
             nodes.append(node)
             number.update(dict.fromkeys(parts, len(nodes) - 1))
         return Folded(nodes, _edges(self._parts.wires, number), frozenset(self.all & set(opened)), self._seen(nodes))
@@ -135,6 +138,23 @@ class Scopes:
 
     def _seen(self, nodes: Sequence[Node]) -> frozenset[Scope]:
         return frozenset(tuple(node.name.split("/")) for node in nodes if node.folded)
+
+
+def _depths(parts: Parts) -> dict[Part, int]:
+    """How many wires lead to each part, at the most."""
+    after: defaultdict[Part, list[Part]] = defaultdict(list)
+    waits = Counter(wire.target for wire in parts.wires)
+    for wire in parts.wires:
+        after[wire.source].append(wire.target)
+    depth = dict.fromkeys(parts.parts, 0)
+    ready = [part for part in parts.parts if not waits[part]]
+    for part in ready:
+        for target in after[part]:
+            depth[target] = max(depth[target], depth[part] + 1)
+            waits[target] -= 1
+            if not waits[target]:
+                ready.append(target)
+    return depth
 
 
 def _role(part: Part, what: str, name: str) -> tuple[str, str]:

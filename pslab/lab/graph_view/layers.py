@@ -50,37 +50,45 @@ def layered(folded: Folded) -> Layered:
     numbers: dict[Role, int] = {}
     role = [numbers.setdefault(node.role, len(numbers)) for node in folded.nodes]
     count = len(numbers)
-    drawn = _without_implied(folded, role, count)
+    depth = [min(depths) for depths in _by_role(count, role, [node.depth for node in folded.nodes])]
+    drawn = _without_implied(folded, role, depth)
     edges = [folded.edges[i] for i in drawn]
-    order = _order(count, {Link(role[e.source], role[e.target]) for e in edges})
+    order = _order(depth, {Link(role[e.source], role[e.target]) for e in edges})
     down = sorted({link for link in (Link(role[e.source], role[e.target]) for e in edges) if order[link.source] < order[link.target]})
     sends = {role[i] for i, node in enumerate(folded.nodes) if node.kind is Kind.SEND}
     return Layered(list(numbers), role, _layers(list(numbers), down, sends, order), down, drawn)
 
 
-def _order(count: int, links: set[Link]) -> list[int]:
-    """A place for each role so that few links go back: topological, and where there is a cycle it is cut at the role that came first."""
+def _by_role(count: int, role: Sequence[int], values: Sequence[int]) -> list[list[int]]:
+    found: list[list[int]] = [[] for _ in range(count)]
+    for number, value in zip(role, values, strict=True):
+        found[number].append(value)
+    return found
+
+
+def _order(depth: Sequence[int], links: set[Link]) -> list[int]:
+    """A place for each role so that few links go back: topological, and where there is a cycle it is cut above the role whose parts begin first."""
     after: dict[int, list[int]] = defaultdict(list)
-    waits = [0] * count
+    waits = [0] * len(depth)
     for link in sorted(links):
         if link.source != link.target:
             after[link.source].append(link.target)
             waits[link.target] += 1
-    ready = [i for i in range(count) if not waits[i]]
-    left = dict.fromkeys(range(count))
-    place = [0] * count
+    first = sorted(range(len(depth)), key=lambda i: (depth[i], i))
+    rank = {i: k for k, i in enumerate(first)}
+    ready = [rank[i] for i in first if not waits[i]]
+    left = dict.fromkeys(first)
+    place = [0] * len(depth)
     while left:
-        if not ready:
-            heapq.heappush(ready, next(iter(left)))
-        here = heapq.heappop(ready)
+        here = first[heapq.heappop(ready)] if ready else next(iter(left))
         if here not in left:
             continue
-        place[here] = count - len(left)
+        place[here] = len(depth) - len(left)
         del left[here]
         for target in after[here]:
             waits[target] -= 1
             if not waits[target]:
-                heapq.heappush(ready, target)
+                heapq.heappush(ready, rank[target])
     return place
 
 
@@ -115,10 +123,10 @@ def _neighbours(links: Sequence[Link]) -> tuple[Mapping[int, list[int]], Mapping
     return before, after
 
 
-def _without_implied(folded: Folded, role: Sequence[int], count: int) -> list[int]:
+def _without_implied(folded: Folded, role: Sequence[int], depth: Sequence[int]) -> list[int]:
     """The edges without those waits whose end is reached in another way."""
     links = {Link(role[e.source], role[e.target]) for e in folded.edges}
-    order = _order(count, links)
+    count, order = len(depth), _order(depth, links)
     before, _ = _neighbours([link for link in links if order[link.source] < order[link.target]])
     above = [0] * count  # a bit for each role above
     for i in sorted(range(count), key=order.__getitem__):

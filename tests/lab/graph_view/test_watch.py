@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
 import pslab as tf
@@ -57,3 +59,16 @@ def test_a_training_lights_its_messages_is_weighed_and_its_change_of_mode_is_fol
     assert not told["scene"]["measured"]
     lab.train(4, wait=True)
     assert 2 in watch.next(3.0)["lit"], "the chief's messages"
+
+
+def test_ops_of_a_ready_made_model_tell_its_line_where_no_user_is_on_the_stack(lab) -> None:
+    watch = Watch(lab, lab._job_or_sketch)
+    for clock in (0.0, 1.0):
+        thread = threading.Thread(target=watch.next, args=(clock,))
+        thread.start()
+        thread.join()
+        watch.unfold()
+    watch.next(2.0)
+    (relu,) = [dict(n["facts"]) for n in watch.scene["nodes"] if n["title"] == "hidden_0/Relu" and n["task"] == "worker:0"]
+    assert relu["built at"].rpartition(":")[0].endswith("pslab/train/models.py")
+    assert "relu(" in relu["source"]
