@@ -111,16 +111,21 @@ class Watch:
         needed = f"; {self._strategy.update} goes on with all workers or none" if self._strategy.resident else ""
         return f"global step {self._crew.progress.global_step}; {told(places.now()) or 'no whole batch is left'}{needed}"
 
+    def without_data(self) -> str:
+        """Why no further update can be made, for people; empty where one can."""
+        with self._lock:
+            if self._crew.active:
+                self._loops = self._crew.loops()
+            return self._without_data() if self._ended() else ""
+
     def _check_data(self) -> None:
         """Refuse to go on without data.
 
         Raises:
             FailedPreconditionError: there are none.
         """
-        if self._crew.active:
-            self._loops = self._crew.loops()
-        if self._ended():
-            raise FailedPreconditionError(self._without_data(), MORE_DATA)
+        if told := self.without_data():
+            raise FailedPreconditionError(told, MORE_DATA)
 
     def _fail(self, loop: LoopStatus) -> None:
         """A loop has failed: because a task was lost, or a ps came back without its parameters; else by its own fault."""

@@ -187,9 +187,9 @@ def test_training_on_is_refused_with_what_to_do():
 
 
 def test_more_updates_than_there_are_data_for_are_told():
-    with training(Strategy(update=Sync())) as trainer:
-        with pytest.raises(OutOfRangeError, match="10 of 12 updates could be made: global step 10; out of data: worker:0"):
-            trainer.step(12)
+    told = "10 of 12 updates could be made: global step 10; out of data: worker:0"
+    with training(Strategy(update=Sync())) as trainer, pytest.raises(OutOfRangeError, match=told):
+        trainer.step(12)
 
 
 @pytest.mark.parametrize("passes", [1, 2])
