@@ -12,6 +12,8 @@ from pslab.data.division import Division
 from pslab.errors import FailedPreconditionError, OutOfRangeError, UnimplementedError, UsageError
 from pslab.train.collective import RingAllReduce
 from pslab.train.commits import Differences, Gradients
+from pslab.train.compression import TopK
+from pslab.train.delays import Constant
 from pslab.train.reading import Reading
 from pslab.train.rehearsal import replay
 from pslab.train.strategy import Replication, Strategy
@@ -299,3 +301,41 @@ def test_messages_of_who_is_out_do_not_come():
         with pytest.raises(FailedPreconditionError, match="out of data"):
             trainer.advance(2)
         assert trainer.advance(1).message.worker == 1
+
+
+@pytest.mark.parametrize("update", [Async(), Sync(), SSP(0)], ids=str)
+def test_a_worker_that_is_lost_goes_on_where_it_was_seen_last(update):
+    with training(Strategy(update=update), passes=20, rule="sgd") as trainer:
+        trainer.step(3)
+        before = trainer.status().places
+        trainer.tasks.services.pop("worker:0").close()
+        trainer.tasks.start("worker:0")
+        status = to_the_end(trainer)
+        assert [p.batches for p in status.places] == [20 * steps for steps in STEPS]
+        made = [int((trainer.records()["worker"] == w).sum()) for w in range(3)]
+        assert all(m <= 20 * s for m, s in zip(made, STEPS, strict=True))
+        assert made[0] >= 20 * STEPS[0] - before[0].batches  # its own records of the steps before may be lost with it
+
+
+def test_towers_that_remain_compress_what_they_send():
+    with training(Strategy(Replication.IN_GRAPH, Sync(), compression=TopK(0.5)), ps=2) as trainer:
+        assert to_the_end(trainer).global_step == max(STEPS)
+
+
+def test_who_is_slow_has_its_time_and_the_others_go_on_when_it_is_out():
+    with training(Strategy(update=Sync())) as trainer:
+        trainer.slow(2, Constant(0.02))
+        trainer.train(100)
+        trainer.pause()
+        trainer.resume()
+        assert trainer.wait(timeout=PATIENCE_S).state == "out of data"
+        records = trainer.records()
+        assert (records["compute"][records["worker"] == 2] >= 0.02).sum() >= STEPS[2] - 1  # the pause may have ended one sleep
+        assert [int((records["worker"] == w).sum()) for w in range(3)] == list(STEPS)
+
+
+def test_replicas_are_compared_without_waiting_for_who_is_out():
+    with training(Strategy(update=Sync())) as trainer:
+        trainer.step(7)
+        together = {r.worker: r.global_step for r in trainer.replicas()}
+        assert together == {"worker:0": 7, "worker:1": 6, "worker:2": 4}
