@@ -76,7 +76,8 @@ class TrainedModel(Watch):
 
     def _stuck(self) -> bool:
         """Whether what was claimed waits for a worker that is out of data."""
-        return self._strategy.resident and any(loop.out for loops in self._crew.loops().values() for loop in loops)
+        finite = self._crew.division.passes is not None
+        return finite and self._strategy.resident and any(loop.out for loops in self._crew.loops().values() for loop in loops)
 
     def _settle(self) -> None:
         """Wait until the updates that were claimed are made."""

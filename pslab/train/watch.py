@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from time import monotonic
 
 from pslab.errors import CancelledError, DeadlineExceededError, FailedPreconditionError, OpError, PslabError, UnavailableError
@@ -97,8 +98,10 @@ class Watch:
         """Whether no further update can be made, for want of data: nobody has any, or somebody has none whom the mode cannot do without."""
         if not self._crew.active:
             return self._crew.places.ended(self._strategy, self._crew.workers)
+        if any(not self._loops.get(task) for task in self._crew.expected(self._strategy)):  # one was lost, and is on its way back
+            return False
         out = [loop.out for loops in self._loops.values() for loop in loops if loop.name != CHIEFS]
-        return bool(out) and (any(out) if self._strategy.resident else all(out))
+        return any(out) if self._strategy.resident else all(out)
 
     def _run_out(self) -> None:
         if self._strategy.resident:
@@ -114,8 +117,10 @@ class Watch:
     def without_data(self) -> str:
         """Why no further update can be made, for people; empty where one can."""
         with self._lock:
-            if self._crew.active:
-                self._loops = self._crew.loops()
+            if self._crew.division.passes is None:
+                return ""
+            with suppress(UnavailableError):  # of a task that was lost, the last that was seen
+                self._loops = self._crew.loops() if self._crew.active else {}
             return self._without_data() if self._ended() else ""
 
     def _check_data(self) -> None:
