@@ -220,6 +220,16 @@ class PslabMagics(Magics):
 
         display(self.lab.plot(options.path))
 
+    def _panel(self, options: argparse.Namespace) -> Any:
+        return self.lab.panel(hide=options.hide, lock=options.lock)
+
+    def _adjust(self, options: argparse.Namespace) -> Shown:
+        if options.lr is None and options.batch is None:
+            raise UsageError("adjust changes --lr or --batch, or both", "%pslab adjust --lr 0.01")
+        self.lab.adjust(learning_rate=options.lr, batch_size=options.batch)
+        rate = self.lab.learning_rate
+        return Shown(f"{'' if rate is None else f'learning rate {rate:g}, '}batch size {self.lab.batch_size}")
+
     def _timeline(self, options: argparse.Namespace) -> Any:
         from IPython.display import display
 
@@ -303,6 +313,8 @@ _VERBS: dict[str, Callable[[PslabMagics, argparse.Namespace], Any]] = {
     "cost": PslabMagics._cost,
     "sweep": PslabMagics._sweep,
     "plot": PslabMagics._plot,
+    "panel": PslabMagics._panel,
+    "adjust": PslabMagics._adjust,
     "timeline": PslabMagics._timeline,
     "divergence": PslabMagics._divergence,
     "merge-gap": lambda self, options: show_merge_gap(self.lab.merge_gap()),

@@ -100,6 +100,12 @@ def build_parser() -> Parser:
     timeline.add_argument("path", nargs="?", metavar="FILE", help="write the picture there too")
     divergence = verbs.add_parser("divergence", help="how far the replicas are from the ps and from each other, and draw how it came to that")
     divergence.add_argument("path", nargs="?", metavar="FILE", help="write the picture there too")
+    panel = verbs.add_parser("panel", help="controls and live plots")
+    for option, text in (("--hide", "controls and buttons not to be shown"), ("--lock", "controls and buttons that cannot be used")):
+        panel.add_argument(option, nargs="+", default=[], metavar="NAME", help=text)
+    adjust = verbs.add_parser("adjust", help="change the learning rate or the batch size, also while it trains")
+    adjust.add_argument("--lr", type=positive, metavar="F", help="learning rate")
+    adjust.add_argument("--batch", type=count, metavar="N", help="examples per worker and step")
     predict = verbs.add_parser("predict", help="the model's outputs for examples of the test set")
     predict.add_argument("n", type=count, nargs="?", metavar="N", default=10, help="how many (10)")
     for verb, text in (("save", "write a checkpoint"), ("restore", "go back to a checkpoint")):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from pslab.data.datasets import load
 from pslab.data.division import Division
@@ -19,6 +20,9 @@ from pslab.train.plans import evaluation_step, sketch
 from pslab.train.reading import Reading
 from pslab.train.strategy import Strategy
 from pslab.train.trainer import Trainer
+
+if TYPE_CHECKING:
+    from pslab.lab.panel.panel import Station
 
 
 class Workbench:
@@ -37,6 +41,7 @@ class Workbench:
         self._model: Model | None = None
         self._strategy = Strategy()
         self._trainer: Trainer | None = None
+        self._station: Station | None = None
         self._lock = threading.RLock()
 
     def _the_dataset(self) -> DataSource:

@@ -17,7 +17,7 @@ from pslab.trace.recorder import Records
 from pslab.train.camera import Shot, full_shots
 from pslab.train.delays import Delay
 from pslab.train.distances import ReplicaParameters
-from pslab.train.history import History
+from pslab.train.history import History, News, Place
 from pslab.train.homecoming import FIRST_PS, Homecoming
 from pslab.train.job import CHIEF, CLIENT, Job
 from pslab.train.log_keeping import LogKeeper
@@ -146,6 +146,17 @@ class Crew:
         self.keeper.forget()
         self._cluster.call_all("load", tasks=self._drivers(), data=self._dataset.for_tasks(), metrics=self.metric_names)
         self._cluster.call(CHIEF, "model", job=self.job(Strategy()))
+
+    def adjust(self, model: Model, division: Division) -> None:
+        """Take on the same model with other numbers, and other batches, for the epochs to come. A new log begins with them."""
+        self._model, self.division = model, division
+        self.keeper.forget()
+        self._cluster.call(CHIEF, "model", job=self.job(Strategy()))
+
+    @property
+    def model(self) -> Model:
+        """What is trained."""
+        return self._model
 
     def wait_for_all(self) -> None:
         """Wait until every task answers.
@@ -291,6 +302,10 @@ class Crew:
         """All step records until now."""
         self._fetch()
         return self._history.records()
+
+    def news(self, place: Place | None) -> News:
+        """The step records that were fetched since ``place``; asks no task."""
+        return self._history.since(place)
 
     def inspect(self) -> dict[str, list[LoopStatus]]:
         """Look at everything; returns the loops of each task.

@@ -6,6 +6,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 from pslab.data.division import Division
@@ -17,6 +18,7 @@ from pslab.train.by_message import ByMessage
 from pslab.train.camera import Timeline
 from pslab.train.crew import Crew
 from pslab.train.delays import Delay
+from pslab.train.history import News, Place
 from pslab.train.job import Job
 from pslab.train.loop import OUT_OF_DATA
 from pslab.train.model import Model
@@ -166,6 +168,27 @@ class Trainer(ByMessage):
             if active:
                 self._begin_again()
 
+    def adjust(self, learning_rate: float | None = None, batch_size: int | Sequence[int] | None = None) -> None:
+        """Change these numbers, at the next boundary between steps. Parameters, optimizer slots, the global step and the records stay.
+
+        Raises:
+            UsageError: the optimizer was made by a function, which alone knows its rate; or a number does not fit. Everything goes on as it was.
+        """
+        model, division = self._crew.model, self._crew.division
+        if learning_rate is not None and learning_rate != model.learning_rate:
+            model = model.with_rate(learning_rate)
+        if batch_size is not None:
+            division = replace(division, batch_size=batch_size)
+            division.check(self._crew.workers, self._dataset.examples)
+        with self._lock:
+            if (model, division) == (self._crew.model, self._crew.division):
+                return
+            active = self._crew.active
+            self._crew.end()
+            self._crew.adjust(model, division)
+            if active:
+                self._begin_again()
+
     def slow(self, worker: int, delay: Delay | None) -> None:
         """Let a worker take so much longer in each step, at once; None lets it be as fast as it can be."""
         with self._lock:
@@ -186,6 +209,10 @@ class Trainer(ByMessage):
         """How it fares now."""
         with self._lock, suppress(UnavailableError, FailedPreconditionError):  # of a task that was lost, the last that was seen
             self._loops = self._crew.inspect()
+        return self.seen()
+
+    def seen(self) -> TrainerStatus:
+        """How it fared when it was looked at last: every tenth of a second while it runs. Asks nobody, and waits for nobody."""
         loops = tuple(loop for statuses in self._loops.values() for loop in statuses) if self._crew.active else ()
         step, places = self._crew.progress.global_step, self._crew.places.now()
         return TrainerStatus(self._state, self._message, self._strategy, step, self._target, loops, self._crew.dropped, places)
@@ -194,6 +221,10 @@ class Trainer(ByMessage):
         """All step records until now, by time; the field ``strategy`` is an index into `strategies`."""
         with self._lock:
             return self._crew.records()
+
+    def news(self, place: Place | None = None) -> News:
+        """The step records that were seen since ``place``, in the order they came. Like `seen`, it asks nobody."""
+        return self._crew.news(place)
 
     def traffic(self) -> Traffic:
         """What went between the tasks since the present mode began."""
