@@ -13,7 +13,7 @@ from typing import Protocol
 from pslab.data.batches import Batches
 from pslab.errors import InternalError, OutOfRangeError, PslabError
 from pslab.train.distances import ReplicaParameters
-from pslab.train.places import Place
+from pslab.train.places import DataPlace
 
 GRACE_S = 0.02
 """Seconds in which a turn that makes no update may still take the answer to its last one."""
@@ -69,7 +69,7 @@ class LoopStatus:
     state: str
     steps: int
     error: PslabError | None
-    places: tuple[Place, ...] = ()
+    places: tuple[DataPlace, ...] = ()
 
     @property
     def out(self) -> bool:
@@ -133,7 +133,7 @@ class Loop:
         else:
             state = "waiting" if self._waiting else "running"
         in_flight = len(self._data) == 1 and not self._out  # among several towers, one that is out makes no step while others do
-        places = tuple(Place.of(worker, batches, in_flight) for worker, batches in self._data.items())
+        places = tuple(DataPlace.of(worker, batches, in_flight) for worker, batches in self._data.items())
         return LoopStatus(self.name, state, self._steps, self._error, places)
 
     def _run(self) -> None:

@@ -13,7 +13,7 @@ from pslab.train.updates import Immediate
 
 
 @dataclass(frozen=True)
-class Place:
+class DataPlace:
     """How far a worker is in its data.
 
     Attributes:
@@ -29,7 +29,7 @@ class Place:
     out: bool
 
     @classmethod
-    def of(cls, worker: int, batches: Batches, in_flight: bool) -> Place:
+    def of(cls, worker: int, batches: Batches, in_flight: bool) -> DataPlace:
         """That of the worker whose batches they are; the last may be in flight, so that it is not out yet."""
         taken = batches.step
         return cls(worker, int(min(taken, batches.total)), batches.examples_before(taken), taken >= batches.total and not in_flight)
@@ -38,7 +38,7 @@ class Place:
         return f"worker:{self.worker} after {self.batches} steps ({self.examples} examples)"
 
 
-def told(places: Iterable[Place]) -> str:
+def told(places: Iterable[DataPlace]) -> str:
     """Who is out of data, for people; empty where nobody is."""
     out = [str(place) for place in places if place.out]
     return f"out of data: {', '.join(out)}" if out else ""
@@ -53,11 +53,11 @@ class Places:
 
     def __init__(self, division: Division) -> None:
         self._division = division
-        self._now: dict[int, Place] = {}
+        self._now: dict[int, DataPlace] = {}
         self._began: tuple[int, ...] = ()
         self._step = 0
 
-    def now(self) -> tuple[Place, ...]:
+    def now(self) -> tuple[DataPlace, ...]:
         """Those of all workers that have begun; none where data do not end."""
         return tuple(self._now[worker] for worker in sorted(self._now))
 
@@ -86,15 +86,28 @@ class Places:
                 "lab.data(passes=…), or lab.reset(), begins the data anew; with passes=None workers may come and go",
             )
 
+    def divide(self, division: Division) -> None:
+        """Let the data be divided otherwise from now on.
+
+        Raises:
+            UsageError: they end, and workers are on their way through them.
+        """
+        if division != self._division and any(place.batches for place in self.now()):
+            raise UsageError(
+                f"workers are on their way through the data, with batches of {self._division.batch_size}; who has had what would be known of nobody",
+                "lab.data(passes=…, batch_size=…) begins the data anew; with passes=None batches may change on the way",
+            )
+        self._division = division
+
     def begin(self, places: Sequence[int], step: int) -> None:
         """An epoch begins, with these batches and at global step ``step``."""
         self._began, self._step = tuple(places), step
 
     def go_to(self, places: Sequence[int]) -> None:
         """Let the workers go on with these batches, wherever they are."""
-        self._now = {worker: Place(worker, batches, 0, out=False) for worker, batches in enumerate(places)}
+        self._now = {worker: DataPlace(worker, batches, 0, out=False) for worker, batches in enumerate(places)}
 
-    def note(self, places: Iterable[Place]) -> None:
+    def note(self, places: Iterable[DataPlace]) -> None:
         """These were seen."""
         self._now.update((place.worker, place) for place in places)
 
@@ -106,4 +119,4 @@ class Places:
         for worker, began in enumerate(self._began):
             used = began + (step - self._step) * strategy.commit_every
             if worker in self._now and used < self._now[worker].batches:
-                self._now[worker] = Place(worker, used, used * sizes[worker], out=False)
+                self._now[worker] = DataPlace(worker, used, used * sizes[worker], out=False)

@@ -183,6 +183,7 @@ class Trainer(ByMessage):
         with self._lock:
             if (model, division) == (self._crew.model, self._crew.division):
                 return
+            self._crew.places.divide(division)
             active = self._crew.active
             self._crew.end()
             self._crew.adjust(model, division)

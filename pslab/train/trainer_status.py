@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pslab.train.loop import LoopStatus
-from pslab.train.places import Place
+from pslab.train.places import DataPlace
 from pslab.train.strategy import Strategy
 
 
@@ -31,4 +31,4 @@ class TrainerStatus:
     target_step: int
     loops: tuple[LoopStatus, ...]
     dropped: int
-    places: tuple[Place, ...] = ()
+    places: tuple[DataPlace, ...] = ()

@@ -339,3 +339,13 @@ def test_replicas_are_compared_without_waiting_for_who_is_out():
         trainer.step(7)
         together = {r.worker: r.global_step for r in trainer.replicas()}
         assert together == {"worker:0": 7, "worker:1": 6, "worker:2": 4}
+
+
+def test_batches_of_another_size_are_refused_on_the_way_and_another_rate_is_not():
+    with training(Strategy()) as trainer:
+        trainer.adjust(batch_size=5)
+        trainer.step(3)
+        with pytest.raises(UsageError, match="workers are on their way through the data, with batches of 5"):
+            trainer.adjust(batch_size=10)
+        trainer.adjust(learning_rate=0.01)
+        assert to_the_end(trainer).global_step == 2 * sum(STEPS)

@@ -7,7 +7,7 @@ import pytest
 from pslab.data.division import Division
 from pslab.errors import UsageError
 from pslab.train.collective import RingAllReduce
-from pslab.train.places import Place, Places, told
+from pslab.train.places import DataPlace, Places, told
 from pslab.train.strategy import Strategy
 from pslab.train.updates import Async, Sync
 
@@ -17,7 +17,7 @@ FINITE = Division(10, None, passes=2)
 def seen(*batches: int, out: tuple[int, ...] = ()) -> Places:
     places = Places(FINITE)
     places.begin([0] * len(batches), 0)
-    places.note(Place(w, n, 10 * n, w in out) for w, n in enumerate(batches))
+    places.note(DataPlace(w, n, 10 * n, w in out) for w, n in enumerate(batches))
     return places
 
 
@@ -45,7 +45,7 @@ def test_counting_begins_anew_with_each_epoch() -> None:
     places = seen(5, 5)
     places.end(Strategy(update=Async()), step=10)
     places.begin(places.next(2), 10)
-    places.note([Place(0, 8, 80, False), Place(1, 7, 70, False)])
+    places.note([DataPlace(0, 8, 80, False), DataPlace(1, 7, 70, False)])
     places.end(Strategy(update=Sync()), step=12)
     assert places.next(2) == (7, 7)
 
