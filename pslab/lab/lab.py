@@ -25,7 +25,7 @@ from pslab.lab.status import LabStatus
 from pslab.lab.until import Until
 from pslab.train.model import Build, Model
 from pslab.train.placement import Placement
-from pslab.train.reading import Reading
+from pslab.train.reading import Reading, check_passes
 from pslab.train.stepping import Message, Passages
 from pslab.train.strategy import Strategy
 from pslab.train.trainer import Trainer
@@ -106,6 +106,7 @@ class Lab(Looking, LabCosts, LabLog, LabReplicas, LabShare):
         dataset = load(source, targets, label=label, classes=classes)
         division = Division(batch_size, shares, passes, seed)
         division.check(self.cluster.workers or division.numbers, dataset.examples)
+        check_passes(way, division)
         with self._lock:
             if self._model is not None:
                 self._recipe.model(dataset)
@@ -215,8 +216,11 @@ class Lab(Looking, LabCosts, LabLog, LabReplicas, LabShare):
     def train(self, steps: int = 500, *, wait: bool = False) -> LabStatus:
         """Make ``steps`` more updates of the model, in the background; with ``wait``, come back when they are made.
 
+        With ``lab.data(passes=…)`` it may end before: the state is ``"out of data"`` then.
+
         Raises:
             ResourceExhaustedError: a batch would not fit into memory; the message has the largest that would.
+            FailedPreconditionError: there are no data for another update.
         """
         with self._lock:
             self._check_memory().train(steps)

@@ -17,6 +17,7 @@ from pslab.errors import AbortedError, DeadlineExceededError, NotFoundError, Usa
 from pslab.lab.completion import pslab_matcher
 from pslab.lab.display import (
     Shown,
+    out_of_data,
     show_cluster,
     show_cost,
     show_divergence,
@@ -177,7 +178,8 @@ class PslabMagics(Magics):
         try:
             with ProgressLine("training …") as line:
                 while (status := self.lab.status()).state == "running":
-                    line.update(f"step {status.global_step} of {status.target_step}", status.global_step, status.target_step)
+                    said = [f"step {status.global_step} of {status.target_step}", out_of_data(status)]
+                    line.update("; ".join(filter(None, said)), status.global_step, status.target_step)
                     with contextlib.suppress(DeadlineExceededError):
                         self.lab.wait(timeout=0.2)
         except KeyboardInterrupt:

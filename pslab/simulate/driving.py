@@ -12,6 +12,7 @@ from pslab.graph.plan import Partition, StepPlan
 from pslab.simulate.events import Events, Mail, Process
 from pslab.simulate.machines import NS, Machines
 from pslab.simulate.sizes import Sizes
+from pslab.sync.quorum import Quorum
 
 
 @dataclass
@@ -64,8 +65,8 @@ class Rules:
         match node.type:
             case "StepAfter":
                 return self.step > read_step
-            case "AccumulatorTakeGradient":
-                return self.gathered[attrs["accumulator"]] >= int(attrs["num_required"])
+            case "QuorumTake":
+                return self.gathered[attrs["accumulator"]] >= Quorum(range(attrs["workers"]), attrs["most"], attrs["backup"]).required
             case "ClockRead":
                 ticks = self.ticks[attrs["clock"]]
                 workers = len(ticks)
@@ -74,7 +75,7 @@ class Rules:
 
     def passed(self, node: Node) -> None:
         """An op that waited goes on."""
-        if node.type == "AccumulatorTakeGradient":
+        if node.type == "QuorumTake":
             self.gathered[node.attrs["accumulator"]] = 0
 
 

@@ -120,10 +120,14 @@ def _apply_gradient(state: Any, name: str, xp: Any, gradient: Any, local_step: A
     _accumulator(state, accumulator).apply_grad(worker, int(local_step), gradient, int(weight))
 
 
-def _take_gradient(state: Any, name: str, xp: Any, *, accumulator: str, num_required: int, dtype: str, shape: Any, aggregation: str) -> Any:
+def take(state: Any, accumulator: str, num_required: int, aggregation: str) -> Any:
+    """Take what an accumulator of a task has gathered, or `NOT_YET`. Call it under the task's monitor."""
     gathered = _accumulator(state, accumulator)
-    take = {"mean": gathered.take_grad, "sum": gathered.take_sum, "weighted": gathered.take_weighted}[aggregation]
-    return take(num_required)
+    return {"mean": gathered.take_grad, "sum": gathered.take_sum, "weighted": gathered.take_weighted}[aggregation](num_required)
+
+
+def _take_gradient(state: Any, name: str, xp: Any, *, accumulator: str, num_required: int, dtype: str, shape: Any, aggregation: str) -> Any:
+    return take(state, accumulator, num_required, aggregation)
 
 
 def _set_global_step(state: Any, name: str, xp: Any, step: Any, *, accumulator: str) -> None:

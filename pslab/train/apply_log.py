@@ -30,12 +30,16 @@ class EpochLog:
         first_step: the global step at its beginning.
         last_step: that at its end.
         orders: per ps, its ledger's entries as int32, as `pslab.sync.ledger.Ledger.order` has them; empty where a mode keeps none.
+        places: of data that end, the batch with which each worker began; empty otherwise.
+        out: workers that were out of data at the end.
     """
 
     strategy: Strategy
     first_step: int
     last_step: int
     orders: Sequence[Array]
+    places: tuple[int, ...] = ()
+    out: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +74,10 @@ class ApplyLog:
         target = str(Path(path).expanduser().resolve())
         orders = {f"order/{i}/{j}": order for i, epoch in enumerate(self.epochs) for j, order in enumerate(epoch.orders)}
         arrays = {**{f"beginning/{name}": np.asarray(value, order="C") for name, value in self.beginning.items()}, **orders}
-        epochs = [{"strategy": as_data(e.strategy), "first_step": e.first_step, "last_step": e.last_step} for e in self.epochs]
+        epochs = [
+            {"strategy": as_data(e.strategy), "first_step": e.first_step, "last_step": e.last_step, "places": list(e.places), "out": list(e.out)}
+            for e in self.epochs
+        ]
         numbers = {"ps": self.ps, "workers": self.workers, "division": asdict(self.division)}
         about = as_text(describe(arrays, {}, global_step=self.last_step, extra={"kind": _KIND, **numbers, "epochs": epochs}))
         with named_errors("write", target), staging(os.path.dirname(target)) as stage:
@@ -96,7 +103,14 @@ class ApplyLog:
             arrays = {name: file.read(name) for name in file.shapes}
             beginning = {name.removeprefix("beginning/"): array for name, array in arrays.items() if name.startswith("beginning/")}
             epochs = [
-                EpochLog(from_data(e["strategy"]), int(e["first_step"]), int(e["last_step"]), [arrays[f"order/{i}/{j}"] for j in range(extra["ps"])])
+                EpochLog(
+                    from_data(e["strategy"]),
+                    int(e["first_step"]),
+                    int(e["last_step"]),
+                    [arrays[f"order/{i}/{j}"] for j in range(extra["ps"])],
+                    tuple(e["places"]),
+                    tuple(e["out"]),
+                )
                 for i, e in enumerate(extra["epochs"])
             ]
             return cls(extra["ps"], extra["workers"], Division(**extra["division"]), beginning, epochs)

@@ -82,7 +82,7 @@ class Applied:
         """
         graph, go = self.replica.graph, counted
         values: dict[Variable, Tensor] = {}
-        for task, variables in _by_task(self.replica).items():
+        for task, variables in by_task(self.replica).items():
             read = [v for v in variables if v is not self.replica.global_step]
             here = counted if task == task_of(self.replica.global_step) else None
             with graph.colocate_with(variables[0].op), graph.control_dependencies([here] if here else self.on(task)):
@@ -109,7 +109,7 @@ def apply_at_once(
         sent: the ops on the worker that make what it sends.
     """
     entries: dict[str, Tensor] = {}
-    for task, variables in _by_task(replica).items():
+    for task, variables in by_task(replica).items():
         here = [d.op for d in differences if DeviceSpec.from_string(d.device).task_name == task]  # of another ps it would have to be told
         with replica.graph.colocate_with(variables[0].op), replica.graph.control_dependencies([*sent, *here]):
             entries[task] = ledger_apply(resources_of(job.epoch_id), worker)
@@ -127,7 +127,7 @@ def apply_at_once(
 def note_read(job: Job, replica: Replica, worker: int, after: Callable[[str], Sequence[Operation]] = lambda task: ()) -> list[Operation]:
     """Ops by which the ps note that ``worker`` reads the parameters, on each task after ops of its own."""
     update, ops = job.strategy.update, []
-    for task, variables in _by_task(replica).items():
+    for task, variables in by_task(replica).items():
         kept = [v for v in variables if v is not replica.global_step] if isinstance(update, SSP) or _immediate(job).compensation else []
         with replica.graph.colocate_with(variables[0].op), replica.graph.control_dependencies(after(task)):
             ops.append(ledger_read(resources_of(job.epoch_id), worker, kept))
@@ -171,7 +171,7 @@ def _weighed(job: Job, difference: Tensor, variable: Variable, staleness: Tensor
     return weigh(difference, staleness if update.by_staleness else constant(1, int64), share)
 
 
-def _by_task(replica: Replica) -> dict[str, list[Variable]]:
+def by_task(replica: Replica) -> dict[str, list[Variable]]:
     """The parameters and the global step, by the task they are on."""
     found: dict[str, list[Variable]] = {}
     for variable in (*replica.variables, replica.global_step):

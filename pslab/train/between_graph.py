@@ -13,14 +13,16 @@ from pslab.graph.ops.sources import identity, placeholder
 from pslab.graph.tensor import Tensor
 from pslab.graph.variables import Variable
 from pslab.sync.claim_ops import claim, paused_time, try_claim
-from pslab.sync.ops import NEVER_STALE, accumulator_apply_gradient, accumulator_set_global_step, accumulator_take_gradient
+from pslab.sync.ops import NEVER_STALE, accumulator_apply_gradient, accumulator_set_global_step
 from pslab.sync.pacing_ops import step_after
+from pslab.sync.quorum_ops import quorum_take
 from pslab.train.applying import apply_at_once, note_read, own_arrays, pace_of
 from pslab.train.committing import WorkerSide, outer_optimizer, outer_slots, worker_side
 from pslab.train.divergence import squared_distances
 from pslab.train.epoch_names import resources_of
 from pslab.train.exchange import Exchange, send
 from pslab.train.job import Job
+from pslab.train.leaving import Leaving, giving_back, leaving, quorum_of
 from pslab.train.replica import PS_0, Replica, build_replica
 from pslab.train.round_tally import weighs
 from pslab.train.staleness import staleness
@@ -49,6 +51,7 @@ class ReplicaGraph:
         pull_ops: further ops to be run then.
         granted: whether the next update is claimed already; None where the replica makes no updates itself.
         claim: waits until the next update is claimed; None likewise.
+        leaving: how the worker leaves, when it is out of data.
     """
 
     replica: Replica
@@ -68,6 +71,7 @@ class ReplicaGraph:
     pull_ops: Sequence[Operation]
     granted: Tensor | None
     claim: Tensor | None
+    leaving: Leaving
 
     @property
     def feeds(self) -> list[Tensor]:
@@ -164,6 +168,7 @@ class ChiefGraph:
         next_step: the global step after an update; running it makes one.
         granted: whether the next update is claimed already.
         claim: waits until the next update is claimed.
+        leaving: what is to be done when there is nobody left who brings something.
     """
 
     graph: Graph
@@ -171,6 +176,7 @@ class ChiefGraph:
     next_step: Tensor
     granted: Tensor
     claim: Tensor
+    leaving: Leaving
 
 
 def chief(job: Job) -> ChiefGraph:
@@ -178,14 +184,13 @@ def chief(job: Job) -> ChiefGraph:
     update = job.strategy.update
     assert isinstance(update, Sync | KAsync)
     replica = build_replica(job, 0)
-    required = job.workers - update.backup if isinstance(update, Sync) else update.k
     with replica.on_worker():
         begin, taken = [], []
         for variable in replica.variables:
             name = accumulator_of(job, variable)
             with replica.graph.colocate_with(variable.op):
                 begin.append(accumulator_set_global_step(name, replica.global_step.value()))
-                taken.append(accumulator_take_gradient(name, required, variable.dtype, variable.shape, aggregation=update.aggregation))
+                taken.append(quorum_take(quorum_of(job), name, variable, update.aggregation))
         optimizer = outer_optimizer(job, replica)
         updates = optimizer.update(zip(taken, replica.variables, strict=True))
         next_step = replica.count_after([u.op for u in updates])
@@ -193,7 +198,8 @@ def chief(job: Job) -> ChiefGraph:
             granted = try_claim(job.epoch_id)
         with replica.graph.device(PS_0):
             waiting = claim(job.epoch_id)
-    return ChiefGraph(replica.graph, [*begin, *outer_slots(job, optimizer)], next_step, granted, waiting)
+    end = Leaving((), giving_back(job, replica))
+    return ChiefGraph(replica.graph, [*begin, *outer_slots(job, optimizer)], next_step, granted, waiting, end)
 
 
 def accumulator_of(job: Job, variable: Variable) -> str:
@@ -205,6 +211,7 @@ def accumulator_of(job: Job, variable: Variable) -> str:
 class _Arrival:
     """A replica that comes to a commit, and what can be known before anything is done with what it brings."""
 
+    job: Job
     replica: Replica
     side: WorkerSide
     exchange: Exchange
@@ -257,6 +264,7 @@ class _Arrival:
             [*beginning, *self.exchange.begin, *noted],
             granted,
             claim,
+            leaving(self.job, self.replica),
         )
 
 
@@ -269,7 +277,7 @@ def _arrive(job: Job, worker: int) -> _Arrival:
         before = _read_after(replica.variables, exchange.sent)
         exchange.precede([old.op for old in before])
         distances = squared_distances(side.arrived, before)
-    return _Arrival(replica, side, exchange, read_step, before, distances)
+    return _Arrival(job, replica, side, exchange, read_step, before, distances)
 
 
 def _read_after(variables: Sequence[Variable], ops: Sequence[Operation]) -> list[Tensor]:

@@ -52,6 +52,7 @@ def replay(cluster: Tasks, log: ApplyLog, dataset: DataSource, model: Model, unt
     for epoch in log.epochs:
         if epoch.first_step >= last:
             break
+        crew.places.go_to(epoch.places)
         if isinstance(epoch.strategy.update, Immediate):
             kept = _in_order(crew, cluster, epoch, min(last, epoch.last_step) - epoch.first_step, deadline)
             if last < epoch.last_step:
@@ -123,6 +124,9 @@ def _check(crew: Crew, epoch: EpochLog) -> None:
         raise UnimplementedError(f"{update} cannot be replayed: which contributions make an update depends on who is late, and no ledger has it")
     if isinstance(update, Async) and not update.lock:
         raise UnimplementedError(f"{update} cannot be replayed: updates and reads run into each other, element by element")
+    if isinstance(update, SSP) and epoch.out:
+        out = ", ".join(f"worker:{worker}" for worker in epoch.out)
+        raise UnimplementedError(f"{update} in which {out} ran out of data cannot be replayed: when others were let go by that, no ledger has")
     if getattr(epoch.strategy.commit, "own_start", False):
         raise UnimplementedError("replicas with starts of their own cannot be replayed: what those were is not in the log")
     ops = mode_step(crew.job(epoch.strategy)).plan.partitions.values()
