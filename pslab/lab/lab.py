@@ -15,6 +15,7 @@ from pslab.errors import UsageError
 from pslab.lab.lab_costs import LabCosts
 from pslab.lab.lab_log import LabLog
 from pslab.lab.lab_replicas import LabReplicas
+from pslab.lab.lab_share import LabShare, origin_of
 from pslab.lab.looking import Looking
 from pslab.lab.memory import check_training
 from pslab.lab.plan import Grid, plan
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from pslab.lab.sweep import Sweep
 
 
-class Lab(Looking, LabCosts, LabLog, LabReplicas):
+class Lab(Looking, LabCosts, LabLog, LabReplicas, LabShare):
     """A cluster, a data set, a model and a mode: everything that is trained and looked at.
 
     What is not said is chosen: the digits, an MLP, between-graph async. Anything may be said again at any time; what does not fit is refused, and
@@ -111,6 +112,7 @@ class Lab(Looking, LabCosts, LabLog, LabReplicas):
                 self._recipe.model(dataset)
             self._leave()
             self._dataset, self._division, self._reading = dataset, division, way
+            self._origin = origin_of(source, label, classes)
             self._model = None
         return dataset
 

@@ -7,6 +7,7 @@ import atexit
 import contextlib
 import difflib
 import io
+import shlex
 from collections.abc import Callable
 from typing import Any
 
@@ -230,6 +231,12 @@ class PslabMagics(Magics):
         rate = self.lab.learning_rate
         return Shown(f"{'' if rate is None else f'learning rate {rate:g}, '}batch size {self.lab.batch_size}")
 
+    def _share(self, options: argparse.Namespace) -> Shown:
+        if options.setup is not None:
+            with ProgressLine("setting up …"):
+                self.lab.take_share(options.setup)
+        return Shown(f"%pslab share {shlex.quote(self.lab.share())}")
+
     def _timeline(self, options: argparse.Namespace) -> Any:
         from IPython.display import display
 
@@ -315,6 +322,7 @@ _VERBS: dict[str, Callable[[PslabMagics, argparse.Namespace], Any]] = {
     "plot": PslabMagics._plot,
     "panel": PslabMagics._panel,
     "adjust": PslabMagics._adjust,
+    "share": PslabMagics._share,
     "timeline": PslabMagics._timeline,
     "divergence": PslabMagics._divergence,
     "merge-gap": lambda self, options: show_merge_gap(self.lab.merge_gap()),

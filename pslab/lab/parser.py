@@ -110,6 +110,8 @@ def build_parser() -> Parser:
     predict.add_argument("n", type=count, nargs="?", metavar="N", default=10, help="how many (10)")
     for verb, text in (("save", "write a checkpoint"), ("restore", "go back to a checkpoint")):
         verbs.add_parser(verb, help=text).add_argument("prefix", metavar="PREFIX", help="its path, without ending")
+    share = verbs.add_parser("share", help="the whole set-up as one line, for others to begin from; or take such a line")
+    share.add_argument("setup", nargs="?", metavar="SETUP", help="what another has shared, in single quotes")
     run = verbs.add_parser("run", help="run a TF1-style program, a process per ps and worker; %%%%pslab run takes the cell as the program")
     run.add_argument("--ps", type=natural, metavar="N", default=1, help="parameter servers (1)")
     run.add_argument("--workers", type=count, metavar="N", default=2, help="workers (2)")
