@@ -41,6 +41,7 @@ class Rules:
     """The state behind the ops that make workers wait: what `pslab.sync` keeps on the ps tasks, in numbers alone."""
 
     step: int = 0
+    chosen: int = 0
     gathered: Counter[str] = field(default_factory=Counter)
     ticks: defaultdict[str, Counter[int]] = field(default_factory=lambda: defaultdict(Counter))
     staleness: dict[str, int] = field(default_factory=dict)
@@ -54,6 +55,8 @@ class Rules:
             case "AccumulatorApplyGradient":
                 never_stale = not node.inputs[1].startswith("Identity")
                 self.gathered[attrs["accumulator"]] += never_stale or read_step >= self.step
+            case "QuorumBring":
+                self.gathered[attrs["quorum"]] += 1
             case "ClockTick":
                 self.ticks[attrs["clock"]][attrs["worker"]] += 1
                 self.ticks[attrs["clock"]] |= Counter(dict.fromkeys(range(attrs["workers"]), 0))
@@ -66,7 +69,11 @@ class Rules:
             case "StepAfter":
                 return self.step > read_step
             case "QuorumTake":
-                return self.gathered[attrs["accumulator"]] >= Quorum(range(attrs["workers"]), attrs["most"], attrs["backup"]).required
+                return self.gathered[attrs["accumulator"]] >= _required(node)
+            case "QuorumChoose":
+                return self.gathered[attrs["quorum"]] >= _required(node)
+            case "TakeChosen":
+                return self.gathered[attrs["accumulator"]] >= self.chosen
             case "ClockRead":
                 ticks = self.ticks[attrs["clock"]]
                 workers = len(ticks)
@@ -75,8 +82,17 @@ class Rules:
 
     def passed(self, node: Node) -> None:
         """An op that waited goes on."""
-        if node.type == "QuorumTake":
-            self.gathered[node.attrs["accumulator"]] = 0
+        match node.type:
+            case "QuorumTake":
+                self.gathered[node.attrs["accumulator"]] = 0
+            case "QuorumChoose":
+                self.chosen, self.gathered[node.attrs["quorum"]] = self.gathered[node.attrs["quorum"]], 0
+            case "TakeChosen":
+                self.gathered[node.attrs["accumulator"]] -= self.chosen
+
+
+def _required(node: Node) -> int:
+    return Quorum(range(node.attrs["workers"]), node.attrs["most"], node.attrs["backup"]).required
 
 
 class Driver:

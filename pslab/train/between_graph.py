@@ -15,7 +15,7 @@ from pslab.graph.variables import Variable
 from pslab.sync.claim_ops import claim, paused_time, try_claim
 from pslab.sync.ops import NEVER_STALE, accumulator_apply_gradient, accumulator_set_global_step
 from pslab.sync.pacing_ops import step_after
-from pslab.sync.quorum_ops import quorum_take
+from pslab.sync.quorum_ops import quorum_bring, quorum_choose, quorum_take, take_chosen
 from pslab.train.applying import apply_at_once, note_read, own_arrays, pace_of
 from pslab.train.committing import WorkerSide, outer_optimizer, outer_slots, worker_side
 from pslab.train.divergence import squared_distances
@@ -130,6 +130,9 @@ def gathered_replica(job: Job, worker: int) -> ReplicaGraph:
         always = isinstance(job.strategy.update, KAsync)
         differences = arrival.differences()
         handed_in = []
+        if always:
+            with replica.graph.device(PS_0), replica.graph.control_dependencies([stale.op]):
+                handed_in.append(quorum_bring(quorum_of(job), worker))
         for difference, variable, old in zip(differences, replica.variables, arrival.before, strict=True):
             with replica.graph.colocate_with(variable.op):
                 fresh = NEVER_STALE if always else sent_step
@@ -184,13 +187,21 @@ def chief(job: Job) -> ChiefGraph:
     update = job.strategy.update
     assert isinstance(update, Sync | KAsync)
     replica = build_replica(job, 0)
+    rule, chosen = quorum_of(job), None
     with replica.on_worker():
+        if isinstance(update, KAsync):
+            with replica.graph.device(PS_0):
+                chosen = quorum_choose(rule)
         begin, taken = [], []
         for variable in replica.variables:
             name = accumulator_of(job, variable)
             with replica.graph.colocate_with(variable.op):
                 begin.append(accumulator_set_global_step(name, replica.global_step.value()))
-                taken.append(quorum_take(quorum_of(job), name, variable, update.aggregation))
+                taken.append(
+                    quorum_take(rule, name, variable, update.aggregation)
+                    if chosen is None
+                    else take_chosen(chosen, name, variable, update.aggregation)
+                )
         optimizer = outer_optimizer(job, replica)
         updates = optimizer.update(zip(taken, replica.variables, strict=True))
         next_step = replica.count_after([u.op for u in updates])
