@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import difflib
+import json
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
@@ -21,7 +22,7 @@ def say(value: Any) -> str:
     if value is None or isinstance(value, bool | int | float):
         return repr(value)
     if isinstance(value, str | StrEnum):
-        return '"' + str(value).replace("\\", "\\\\").replace('"', '\\"') + '"'
+        return json.dumps(str(value), ensure_ascii=False)  # Python reads its escapes, too
     if isinstance(value, tuple | list):
         return f"({', '.join(map(say, value))}{',' if len(value) == 1 else ''})"
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
