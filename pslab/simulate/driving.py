@@ -53,6 +53,8 @@ class Rules:
             case "AccumulatorApplyGradient":
                 never_stale = not node.inputs[1].startswith("Identity")
                 self.gathered[attrs["accumulator"]] += never_stale or read_step >= self.step
+            case "RoundTake":
+                self.gathered[attrs["accumulator"]] = 0
             case "ClockTick":
                 self.ticks[attrs["clock"]][attrs["worker"]] += 1
                 self.ticks[attrs["clock"]] |= Counter(dict.fromkeys(range(attrs["workers"]), 0))
@@ -64,18 +66,13 @@ class Rules:
         match node.type:
             case "StepAfter":
                 return self.step > read_step
-            case "AccumulatorTakeGradient":
-                return self.gathered[attrs["accumulator"]] >= int(attrs["num_required"])
+            case "RoundReady":
+                return all(self.gathered[a] >= int(attrs["num_required"]) for a in attrs["accumulators"])
             case "ClockRead":
                 ticks = self.ticks[attrs["clock"]]
                 workers = len(ticks)
                 return not workers or ticks[attrs["worker"]] - min(ticks.values()) <= self.staleness[attrs["clock"]]
         return True
-
-    def passed(self, node: Node) -> None:
-        """An op that waited goes on."""
-        if node.type == "AccumulatorTakeGradient":
-            self.gathered[node.attrs["accumulator"]] = 0
 
 
 class Driver:
@@ -193,7 +190,6 @@ class Driver:
             began = self._events.now
             for node in stage.waits:
                 yield self._until(node)
-                self._rules.passed(node)
             phases.wait += (self._events.now - began) / NS
             if any(node.type == "StepAfter" for node in stage.waits):
                 self._read_step = self._rules.step

@@ -37,6 +37,14 @@ class EpochLog:
     last_step: int
     orders: Sequence[Array]
 
+    def updates(self, ps: int, workers: int) -> Array:
+        """Where in the order of a ps its updates are: entries of who brought what was applied; or of the chief, whose number is that of ``workers``."""
+        order = self.orders[ps]
+        if not self.strategy.gathered:
+            return np.flatnonzero(order >= 0)
+        made = np.flatnonzero(order == workers)
+        return made[1::2] if ps == 0 else made  # on the first it counts them, too
+
 
 @dataclass(frozen=True, eq=False)
 class ApplyLog:

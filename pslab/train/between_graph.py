@@ -13,9 +13,11 @@ from pslab.graph.ops.sources import identity, placeholder
 from pslab.graph.tensor import Tensor
 from pslab.graph.variables import Variable
 from pslab.sync.claim_ops import claim, paused_time, try_claim
-from pslab.sync.ops import NEVER_STALE, accumulator_apply_gradient, accumulator_set_global_step, accumulator_take_gradient
+from pslab.sync.ledger_ops import ledger_note
+from pslab.sync.ops import NEVER_STALE, accumulator_apply_gradient, accumulator_set_global_step
 from pslab.sync.pacing_ops import step_after
-from pslab.train.applying import apply_at_once, note_read, own_arrays, pace_of
+from pslab.sync.round_ops import round_ready, round_take
+from pslab.train.applying import apply_at_once, by_task, enter, note_read, own_arrays, pace_of, task_of
 from pslab.train.committing import WorkerSide, outer_optimizer, outer_slots, worker_side
 from pslab.train.divergence import squared_distances
 from pslab.train.epoch_names import resources_of
@@ -125,12 +127,16 @@ def gathered_replica(job: Job, worker: int) -> ReplicaGraph:
         arrival.exchange.precede([stale.op])
         always = isinstance(job.strategy.update, KAsync)
         differences = arrival.differences()
+        races = job.strategy.races
+        entries = enter(replica, differences, arrival.exchange.sent, lambda: ledger_note(resources_of(job.epoch_id), worker)) if races else {}
         handed_in = []
         for difference, variable, old in zip(differences, replica.variables, arrival.before, strict=True):
             with replica.graph.colocate_with(variable.op):
                 fresh = NEVER_STALE if always else sent_step
                 op = accumulator_apply_gradient(accumulator_of(job, variable), difference, fresh, worker, weight=weight)
             op.add_control_input(old.op)
+            if races:
+                op.add_control_input(entries[task_of(variable)])
             handed_in.append(op)
         mine = [stale.op, *(op for op in handed_in if op.device == replica.global_step.device)]
         with replica.graph.device(PS_0), replica.graph.control_dependencies(mine):
@@ -139,13 +145,14 @@ def gathered_replica(job: Job, worker: int) -> ReplicaGraph:
         next_step, *pulled = _read_after([replica.global_step, *replica.variables], [update.op])
         with replica.graph.device(PS_0), replica.graph.control_dependencies([update]):
             paused = paused_time()
+        noted = note_read(job, replica, worker, lambda task: [update.op]) if races else []
         next_parameters, settling = side.settle(pulled, differences)
     return arrival.graph(
         staleness=stale,
         next_step=next_step,
         next_parameters=next_parameters,
         paused_ns=paused,
-        further=[*handed_in, *settling],
+        further=[*handed_in, *settling, *noted],
         torn=None,
         prepare=(),
         noted=(),
@@ -164,6 +171,8 @@ class ChiefGraph:
         next_step: the global step after an update; running it makes one.
         granted: whether the next update is claimed already.
         claim: waits until the next update is claimed.
+        entered: entries in the ledgers, each at the beginning of what is done at one moment; none where nothing races.
+        further: further ops of an update.
     """
 
     graph: Graph
@@ -171,6 +180,8 @@ class ChiefGraph:
     next_step: Tensor
     granted: Tensor
     claim: Tensor
+    entered: Sequence[Operation]
+    further: Sequence[Operation] = ()
 
 
 def chief(job: Job) -> ChiefGraph:
@@ -180,20 +191,36 @@ def chief(job: Job) -> ChiefGraph:
     replica = build_replica(job, 0)
     required = job.workers - update.backup if isinstance(update, Sync) else update.k
     with replica.on_worker():
-        begin, taken = [], []
-        for variable in replica.variables:
-            name = accumulator_of(job, variable)
-            with replica.graph.colocate_with(variable.op):
-                begin.append(accumulator_set_global_step(name, replica.global_step.value()))
-                taken.append(accumulator_take_gradient(name, required, variable.dtype, variable.shape, aggregation=update.aggregation))
+        begin: list[Operation] = []
+        entered: list[Operation] = []
+        taken: dict[Variable, Tensor] = {}
+        for here in by_task(replica).values():
+            names = {v: accumulator_of(job, v) for v in here if v is not replica.global_step}
+            with replica.graph.colocate_with(here[0].op):
+                begin += [accumulator_set_global_step(name, replica.global_step.value()) for name in names.values()]
+                ready = round_ready(list(names.values()), required)
+                entry = _chief_entry(job, [ready], updates=1)
+                with replica.graph.control_dependencies([ready, *entry]):
+                    taken.update({v: round_take(name, v, update.aggregation) for v, name in names.items()})
+            entered += entry
         optimizer = outer_optimizer(job, replica)
-        updates = optimizer.update(zip(taken, replica.variables, strict=True))
-        next_step = replica.count_after([u.op for u in updates])
+        updates = [u.op for u in optimizer.update((taken[v], v) for v in replica.variables)]
+        with replica.graph.device(PS_0):
+            counted = _chief_entry(job, updates, updates=0)
+        next_step = replica.count_after([*updates, *counted])
         with replica.graph.device(PS_0), replica.graph.control_dependencies([next_step]):
             granted = try_claim(job.epoch_id)
         with replica.graph.device(PS_0):
             waiting = claim(job.epoch_id)
-    return ChiefGraph(replica.graph, [*begin, *outer_slots(job, optimizer)], next_step, granted, waiting)
+    return ChiefGraph(replica.graph, [*begin, *outer_slots(job, optimizer)], next_step, granted, waiting, [*entered, *counted])
+
+
+def _chief_entry(job: Job, after: Sequence[Operation], updates: int) -> list[Operation]:
+    """That the chief does something, ``after`` these ops, in the ledger of their task, under the number that follows the workers'; where there is one."""
+    if not job.strategy.races:
+        return []
+    with after[0].graph.control_dependencies(after):
+        return [ledger_note(resources_of(job.epoch_id), job.workers, updates)]
 
 
 def accumulator_of(job: Job, variable: Variable) -> str:

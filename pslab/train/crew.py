@@ -19,7 +19,7 @@ from pslab.train.delays import Delay
 from pslab.train.distances import ReplicaParameters
 from pslab.train.history import History
 from pslab.train.homecoming import FIRST_PS, Homecoming
-from pslab.train.job import CHIEF, CLIENT, Job
+from pslab.train.job import CHIEF, CLIENT, Gates, Job
 from pslab.train.log_keeping import LogKeeper
 from pslab.train.loop import LoopStatus
 from pslab.train.model import Features, Model, try_out
@@ -78,7 +78,7 @@ class Crew:
         self.progress = Progress(0, 0)
         self._history = History(self.metric_names)
         self._homecoming: Homecoming | None = None
-        self._gated = False
+        self._gates = Gates.NONE
         self.keeper = LogKeeper(cluster)
 
     @property
@@ -104,7 +104,7 @@ class Crew:
             self.division,
             self.progress.global_step,
             self._reading,
-            self._gated,
+            self._gates,
         )
 
     def check(self, strategy: Strategy, workers: int) -> None:
@@ -155,12 +155,12 @@ class Crew:
 
     # Epochs
 
-    def begin(self, strategy: Strategy, gated: bool = False) -> None:
-        """Begin an epoch: all loops are built, and wait for their first claim; ``gated``, messages wait at the ps. Nothing happens if such a one is on."""
-        if self.active and gated == self._gated:
+    def begin(self, strategy: Strategy, gates: Gates = Gates.NONE) -> None:
+        """Begin an epoch: all loops are built, and wait for their first claim, and at ``gates``. Nothing happens if such a one is on."""
+        if self.active and gates is self._gates:
             return
         self.end()
-        self._gated = gated
+        self._gates = gates
         self.strategies.append(strategy)
         step = self.look().global_step
         job = self.job(strategy)
@@ -256,7 +256,7 @@ class Crew:
 
     def stepper(self) -> Stepper:
         """What lets messages in, in an epoch with gates."""
-        return Stepper(self._cluster, self.job(self.strategies[-1]).epoch_id)
+        return Stepper(self._cluster, self.job(self.strategies[-1]))
 
     # Looking
 

@@ -11,12 +11,13 @@ from pslab.data.partitions import DataSource
 from pslab.errors import DeadlineExceededError, UnimplementedError, UsageError
 from pslab.train.apply_log import ApplyLog, Array, EpochLog
 from pslab.train.crew import Crew
+from pslab.train.job import Gates
 from pslab.train.model import Model
 from pslab.train.plans import mode_step
 from pslab.train.reading import Reading
 from pslab.train.strategy import Replication
 from pslab.train.tasks import Tasks
-from pslab.train.updates import SSP, Async, Immediate, KAsync, Sync
+from pslab.train.updates import SSP, Async
 
 LOOK_S = 0.005
 """Seconds between two looks at how far it is."""
@@ -52,7 +53,7 @@ def replay(cluster: Tasks, log: ApplyLog, dataset: DataSource, model: Model, unt
     for epoch in log.epochs:
         if epoch.first_step >= last:
             break
-        if isinstance(epoch.strategy.update, Immediate):
+        if epoch.strategy.races:
             kept = _in_order(crew, cluster, epoch, min(last, epoch.last_step) - epoch.first_step, deadline)
             if last < epoch.last_step:
                 return {name: value for name, value in kept.items() if name in names}
@@ -62,8 +63,10 @@ def replay(cluster: Tasks, log: ApplyLog, dataset: DataSource, model: Model, unt
 
 
 def script(epoch: EpochLog, ps: int, order: Array) -> list[int]:
-    """Whose messages came to a ps, in the order in which they were let in."""
+    """Who comes to the gate of a ps, in the order in which they are let in."""
     entries = [(int(e), True) if e >= 0 else (~int(e), False) for e in order]
+    if epoch.strategy.gathered:
+        return [who for who, _ in entries]
     if epoch.strategy.replication is Replication.BETWEEN_GRAPH:
         return [worker for worker, applied in entries if applied]
     found, released = [], set[int]()
@@ -78,24 +81,22 @@ def script(epoch: EpochLog, ps: int, order: Array) -> list[int]:
 
 
 def _in_order(crew: Crew, cluster: Tasks, epoch: EpochLog, updates: int, deadline: float) -> dict[str, Array]:
-    crew.begin(epoch.strategy, gated=True)
+    crew.begin(epoch.strategy, Gates.ALL)
     epoch_id = crew.job(epoch.strategy).epoch_id
-    scripts = [script(epoch, i, order) for i, order in enumerate(epoch.orders)]
-    ends = [_messages(epoch, i, order, updates) for i, order in enumerate(epoch.orders)]
-    for i, (whole, end) in enumerate(zip(scripts, ends, strict=True)):
-        cluster.call(f"ps:{i}", "admit", epoch_id=epoch_id, workers=whole, keep_after=end)
+    ends = [_messages(epoch, i, order, updates, cluster.workers) for i, order in enumerate(epoch.orders)]
+    for i, (order, end) in enumerate(zip(epoch.orders, ends, strict=True)):
+        cluster.call(f"ps:{i}", "admit", epoch_id=epoch_id, workers=script(epoch, i, order), keep_after=end)
     crew.limit(np.iinfo(np.int64).max)
-    wanted = ends if updates < epoch.last_step - epoch.first_step else [len(whole) for whole in scripts]
-    _wait(crew, lambda: all(cluster.call(f"ps:{i}", "gate", epoch_id=epoch_id).passed >= n for i, n in enumerate(wanted)), deadline)
+    _wait(crew, lambda: all(cluster.call(f"ps:{i}", "gate", epoch_id=epoch_id).passed >= n for i, n in enumerate(ends)), deadline)
     kept = {k: v for i in range(cluster.ps) for k, v in cluster.call(f"ps:{i}", "kept", epoch_id=epoch_id).items()}
     crew.abandon()  # not ended: what still waits at the gates was in no update
     return kept
 
 
-def _messages(epoch: EpochLog, ps: int, order: Array, updates: int) -> int:
+def _messages(epoch: EpochLog, ps: int, order: Array, updates: int, workers: int) -> int:
     """How many messages had come to a ps when it had made so many updates."""
-    applied = np.flatnonzero(order >= 0)
-    return len(script(epoch, ps, order[: applied[updates - 1] + 1])) if len(applied) else 0
+    made = epoch.updates(ps, workers)
+    return len(script(epoch, ps, order[: made[min(updates, len(made)) - 1] + 1])) if len(made) else 0
 
 
 def _again(crew: Crew, epoch: EpochLog, last: int, deadline: float) -> None:
@@ -119,8 +120,6 @@ def _wait(crew: Crew, true: Callable[[], bool], deadline: float) -> None:
 def _check(crew: Crew, epoch: EpochLog) -> None:
     """Refuse what no ledger has the order of."""
     update = epoch.strategy.update
-    if isinstance(update, KAsync) or (isinstance(update, Sync) and update.backup):
-        raise UnimplementedError(f"{update} cannot be replayed: which contributions make an update depends on who is late, and no ledger has it")
     if isinstance(update, Async) and not update.lock:
         raise UnimplementedError(f"{update} cannot be replayed: updates and reads run into each other, element by element")
     if getattr(epoch.strategy.commit, "own_start", False):

@@ -29,13 +29,12 @@ from pslab.sync.ops import ACCUMULATORS
 from pslab.sync.pacing_ops import CLOCKS
 from pslab.trace.recorder import Fetched, Recorder
 from pslab.trace.records import step_dtype
-from pslab.train import between_graph
 from pslab.train.camera import Camera, FilmedSession, Shot
 from pslab.train.collective import Pipeline, RingAllReduce
 from pslab.train.delays import Delay
 from pslab.train.distances import ReplicaParameters
 from pslab.train.epoch_names import resources_of, variables_of
-from pslab.train.gating import tower_steps, worker_graph
+from pslab.train.gating import chief, tower_steps, worker_graph
 from pslab.train.job import CHIEF, CLIENT, Job
 from pslab.train.loop import Loop, LoopStatus
 from pslab.train.model_session import ModelSession
@@ -180,8 +179,8 @@ class TaskService(OrderService):
             return [self._ring(job, int(index))]
         loops = []
         if job.strategy.gathered and self._name == CHIEF:
-            chief = between_graph.chief(job)
-            loops.append(Loop("chief", ChiefTurn(chief, self._session(chief.graph))))
+            graph = chief(job)
+            loops.append(Loop("chief", ChiefTurn(graph, self._session(graph.graph))))
         worker = int(index)
         graph = worker_graph(job, worker)
         session = self._session(graph.replica.graph)

@@ -6,21 +6,29 @@ import numpy as np
 import pytest
 
 import pslab
+from pslab.data.division import Division
 from pslab.errors import DataLossError, UnimplementedError
-from pslab.train.apply_log import ApplyLog
+from pslab.train.apply_log import ApplyLog, EpochLog
+from pslab.train.model import Model
 from pslab.train.rehearsal import replay
 from pslab.train.strategy import Strategy
 from pslab.train.trainer import Trainer
 from pslab.train.updates import SSP, Async, KAsync, Sync
 from tests.train.tasks import LocalTasks
+from tests.train.test_consistency import quadratic
+from tests.train.test_stepping import ONES
 from tests.train.test_values import BATCH, data, model
 
-IMMEDIATE = [
+RACES = [
     Strategy(),
     Strategy(update=SSP(1)),
     Strategy(update=Async(compensation=0.1, by_staleness=True)),
     Strategy(commit_every=3, commit=pslab.Differences()),
     Strategy(commit_every=2, commit=pslab.Elastic()),
+    Strategy(update=KAsync(1)),
+    Strategy(update=KAsync(2, aggregation="sum")),
+    Strategy(update=Sync(backup=1)),
+    Strategy(update=KAsync(2), commit_every=2, commit=pslab.Elastic()),
     Strategy("in-graph", Async()),
     Strategy("in-graph", SSP(1)),
 ]
@@ -54,7 +62,7 @@ def same(found, wanted) -> None:
 
 
 @pytest.mark.parametrize("ps", [1, 2])
-@pytest.mark.parametrize("strategy", IMMEDIATE, ids=str)
+@pytest.mark.parametrize("strategy", RACES, ids=str)
 def test_a_race_is_replayed_bit_for_bit(strategy, ps) -> None:
     log, ends = run([strategy], ps, workers=3)
     same(again(log), ends[-1])
@@ -89,7 +97,31 @@ def test_a_log_comes_back_from_its_file_and_what_is_none_is_refused(tmp_path) ->
         ApplyLog.load(tmp_path / "short")
 
 
+C = 2
+"""The chief of two workers, in orders: it updates, and counts."""
+
+
+@pytest.mark.parametrize(
+    ("update", "order", "wanted"),
+    [
+        # the second update is the mean of 0.9, computed at the first's, and of 1, which came too late for that
+        (KAsync(1), [0, C, C, ~0, 1, 0, C, C], 0.9 - 0.1 * (0.9 + 1.0) / 2),
+        (KAsync(1), [0, 1, C, C, ~0, 0, C, C], 0.9 - 0.1 * 0.9),
+        # what comes too late is dropped; who comes twice is worker 1
+        (Sync(backup=1), [0, C, C, 1, ~0, 0, C, C], 0.9 - 0.1 * 0.9),
+        (Sync(backup=1), [0, C, C, 1, ~1, 1, C, C], 0.9 - 0.1 * 0.9),
+    ],
+)
+def test_the_order_decides_which_contributions_make_an_update(update, order, wanted) -> None:
+    log = ApplyLog(
+        1, 2, Division(4), {"w": np.float64(1.0), "global_step": np.int64(0)}, [EpochLog(Strategy(update=update), 0, 2, [np.array(order)])]
+    )
+    with LocalTasks(1, 2) as tasks:
+        found = replay(tasks, log, ONES, Model(quadratic(1.0), learning_rate=0.1), timeout=60)
+    assert float(found["w"]) == pytest.approx(wanted, rel=1e-12)
+
+
 def test_what_no_ledger_has_is_refused() -> None:
-    log, _ = run([Strategy(update=KAsync(1))], ps=1, workers=2, steps=10)
-    with pytest.raises(UnimplementedError, match="who is late"):
+    log, _ = run([Strategy(update=Async(lock=False))], ps=1, workers=2, steps=10)
+    with pytest.raises(UnimplementedError, match="run into each other"):
         again(log)
