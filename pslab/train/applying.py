@@ -124,7 +124,7 @@ def apply_at_once(
 
 
 def enter(replica: Replica, differences: Sequence[Tensor], sent: Sequence[Operation], make: Callable[[], E]) -> dict[str, E]:
-    """Entries in the ledgers, by task, each made when what a worker ``sent`` has become ``differences`` there."""
+    """Entries in the ledgers, by task, each after what a worker ``sent``, and what has become of it there."""
     entries = {}
     for task, variables in by_task(replica).items():
         here = [d.op for d in differences if DeviceSpec.from_string(d.device).task_name == task]  # of another ps it would have to be told
@@ -136,9 +136,8 @@ def enter(replica: Replica, differences: Sequence[Tensor], sent: Sequence[Operat
 def note_read(job: Job, replica: Replica, worker: int, after: Callable[[str], Sequence[Operation]] = lambda task: ()) -> list[Operation]:
     """Ops by which the ps note that ``worker`` reads the parameters, on each task after ops of its own."""
     update, ops = job.strategy.update, []
-    keeps = isinstance(update, SSP) or (isinstance(update, Async) and update.compensation)
     for task, variables in by_task(replica).items():
-        kept = [v for v in variables if v is not replica.global_step] if keeps else []
+        kept = [v for v in variables if v is not replica.global_step] if isinstance(update, SSP) or _immediate(job).compensation else []
         with replica.graph.colocate_with(variables[0].op), replica.graph.control_dependencies(after(task)):
             ops.append(ledger_read(resources_of(job.epoch_id), worker, kept))
     return ops

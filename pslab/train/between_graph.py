@@ -13,7 +13,7 @@ from pslab.graph.ops.sources import identity, placeholder
 from pslab.graph.tensor import Tensor
 from pslab.graph.variables import Variable
 from pslab.sync.claim_ops import claim, paused_time, try_claim
-from pslab.sync.ledger_ops import ledger_note
+from pslab.sync.ledger_ops import ledger_answer, ledger_note
 from pslab.sync.ops import NEVER_STALE, accumulator_apply_gradient, accumulator_set_global_step
 from pslab.sync.pacing_ops import step_after
 from pslab.sync.round_ops import round_ready, round_take
@@ -128,7 +128,8 @@ def gathered_replica(job: Job, worker: int) -> ReplicaGraph:
         always = isinstance(job.strategy.update, KAsync)
         differences = arrival.differences()
         races = job.strategy.races
-        entries = enter(replica, differences, arrival.exchange.sent, lambda: ledger_note(resources_of(job.epoch_id), worker)) if races else {}
+        ledger = resources_of(job.epoch_id)
+        entries = enter(replica, differences, arrival.exchange.sent, lambda: ledger_note(ledger, worker)) if races else {}
         handed_in = []
         for difference, variable, old in zip(differences, replica.variables, arrival.before, strict=True):
             with replica.graph.colocate_with(variable.op):
@@ -145,14 +146,14 @@ def gathered_replica(job: Job, worker: int) -> ReplicaGraph:
         next_step, *pulled = _read_after([replica.global_step, *replica.variables], [update.op])
         with replica.graph.device(PS_0), replica.graph.control_dependencies([update]):
             paused = paused_time()
-        noted = note_read(job, replica, worker, lambda task: [update.op]) if races else []
+        answered = enter(replica, (), [update.op], lambda: ledger_answer(ledger, worker)) if races else {}
         next_parameters, settling = side.settle(pulled, differences)
     return arrival.graph(
         staleness=stale,
         next_step=next_step,
         next_parameters=next_parameters,
         paused_ns=paused,
-        further=[*handed_in, *settling, *noted],
+        further=[*handed_in, *settling, *answered.values()],
         torn=None,
         prepare=(),
         noted=(),

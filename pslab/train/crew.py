@@ -79,6 +79,7 @@ class Crew:
         self._history = History(self.metric_names)
         self._homecoming: Homecoming | None = None
         self._gates = Gates.NONE
+        self._first_step = 0
         self.keeper = LogKeeper(cluster)
 
     @property
@@ -162,7 +163,7 @@ class Crew:
         self.end()
         self._gates = gates
         self.strategies.append(strategy)
-        step = self.look().global_step
+        step = self._first_step = self.look().global_step
         job = self.job(strategy)
         self.pause()
         self.keeper.begin(job, None if self.keeper.begun else self.ask("state"))
@@ -266,9 +267,16 @@ class Crew:
         return self.progress
 
     def settled(self) -> bool:
-        """Whether no update is under way."""
+        """Whether no update is under way: each that was claimed is made, on every ps. What waits at a gate is not under way."""
         progress = self.look()
-        return progress.global_step == progress.granted
+        return self._gates is not Gates.NONE or (progress.global_step == progress.granted and self.made(progress.global_step))
+
+    def made(self, step: int) -> bool:
+        """Whether every ps has made the updates up to global step ``step``: the first counts them, and others may be behind."""
+        if not (self.active and self.strategies[-1].races):
+            return True  # who makes an update counts it when all ps have made it
+        epoch_id = self.job(self.strategies[-1]).epoch_id
+        return all(self._cluster.call(ps, "updates", epoch_id=epoch_id) >= step - self._first_step for ps in self._servers()[1:])
 
     def has_parameters(self) -> bool:
         """Whether the chief can be asked, and all variables have a value."""

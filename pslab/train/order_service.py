@@ -44,6 +44,12 @@ class OrderService:
             found = task.resources(LEDGERS + resources_of(epoch_id))
             return found[0].order() if found else np.empty(0, np.int32)
 
+    def updates(self, epoch_id: str) -> int:
+        """How many updates of an epoch are in the ledger of this task."""
+        task = self._server.task
+        with task.monitor:
+            return sum(ledger.updates for ledger in task.resources(LEDGERS + resources_of(epoch_id)))
+
     def gate(self, epoch_id: str) -> AtGate:
         """How things stand at the gate of an epoch."""
         task, name = self._server.task, resources_of(epoch_id)

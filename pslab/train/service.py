@@ -179,8 +179,8 @@ class TaskService(OrderService):
             return [self._ring(job, int(index))]
         loops = []
         if job.strategy.gathered and self._name == CHIEF:
-            graph = chief(job)
-            loops.append(Loop("chief", ChiefTurn(graph, self._session(graph.graph))))
+            update = chief(job)
+            loops.append(Loop("chief", ChiefTurn(update, self._session(update.graph))))
         worker = int(index)
         graph = worker_graph(job, worker)
         session = self._session(graph.replica.graph)

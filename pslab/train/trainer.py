@@ -15,7 +15,7 @@ from pslab.trace.recorder import Records
 from pslab.train.apply_log import ApplyLog
 from pslab.train.by_message import ByMessage
 from pslab.train.camera import Timeline
-from pslab.train.crew import Crew
+from pslab.train.crew import PATIENCE_S, Crew
 from pslab.train.delays import Delay
 from pslab.train.job import Job
 from pslab.train.model import Model
@@ -130,7 +130,7 @@ class Trainer(ByMessage):
             self._target = max(self._target, wanted)
             self._crew.limit(wanted)
             self._set_state("paused")
-        self._until(lambda: self._crew.progress.global_step >= wanted, timeout, f"{n} updates")
+        self._until(lambda: self._crew.progress.global_step >= wanted and self._crew.made(wanted), timeout, f"{n} updates")
 
     def stop(self) -> None:
         """End the loops. The parameters stay; `train` begins again."""
@@ -214,6 +214,8 @@ class Trainer(ByMessage):
             FailedPreconditionError: nothing was trained since the tasks were set up.
         """
         with self._lock, self._quiet():
+            if self._crew.active:  # a pause may have come before the last update was made on every ps
+                self._until(self._crew.settled, PATIENCE_S, "the updates in flight")
             found = self._crew.keeper.log(self.job())
         if found is None:
             raise FailedPreconditionError("there is no log yet: nothing was trained since the tasks were set up", "train(steps=…) begins one")

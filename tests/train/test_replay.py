@@ -8,6 +8,7 @@ import pytest
 import pslab
 from pslab.data.division import Division
 from pslab.errors import DataLossError, UnimplementedError
+from pslab.runtime.transport.network import Link, Network
 from pslab.train.apply_log import ApplyLog, EpochLog
 from pslab.train.model import Model
 from pslab.train.rehearsal import replay
@@ -119,6 +120,20 @@ def test_the_order_decides_which_contributions_make_an_update(update, order, wan
     with LocalTasks(1, 2) as tasks:
         found = replay(tasks, log, ONES, Model(quadratic(1.0), learning_rate=0.1), timeout=60)
     assert float(found["w"]) == pytest.approx(wanted, rel=1e-12)
+
+
+@pytest.mark.parametrize("strategy", [Strategy(), Strategy("in-graph", Async()), Strategy(update=SSP(1))], ids=str)
+def test_a_log_of_a_pause_has_the_last_update_of_every_ps(strategy) -> None:
+    with LocalTasks(2, 2) as tasks:
+        far = Network().with_link(("worker:0", "ps:1"), Link(latency=0.3))
+        for service in tasks.services.values():
+            service.shape(far)
+        trainer = Trainer(tasks, data("float32"), model("sgd"), strategy, BATCH, data_seed=3)
+        trainer.step(4)
+        log, parameters = trainer.log(), trainer.parameters()
+        trainer.close()
+    assert [len(log.epochs[0].updates(ps, 2)) for ps in range(2)] == [4, 4]
+    same(again(log, "sgd"), parameters)
 
 
 def test_what_no_ledger_has_is_refused() -> None:
