@@ -11,10 +11,9 @@ from pslab.data.partitions import DataSource
 from pslab.errors import DeadlineExceededError, UnimplementedError, UsageError
 from pslab.train.apply_log import ApplyLog, Array, EpochLog
 from pslab.train.crew import Crew
+from pslab.train.fingerprint import fingerprint, require_same
 from pslab.train.job import Gates
 from pslab.train.model import Model
-from pslab.train.plans import mode_step
-from pslab.train.reading import Reading
 from pslab.train.strategy import Replication
 from pslab.train.tasks import Tasks
 from pslab.train.updates import SSP, Async
@@ -35,16 +34,17 @@ def replay(cluster: Tasks, log: ApplyLog, dataset: DataSource, model: Model, unt
         timeout: seconds that it may take.
 
     Raises:
-        UsageError: there is no such step, or the log is of another model.
+        UsageError: there is no such step, or the log is of another model, or of other data.
         UnimplementedError: a mode or the model leaves to chance what no ledger has.
         DeadlineExceededError: it was not done in time.
     """
     last = log.last_step if until is None else until
     if not int(log.beginning["global_step"]) <= last <= log.last_step:
         raise UsageError(f"the log is of global steps {int(log.beginning['global_step'])} to {log.last_step}, found until={until}")
-    crew = Crew(cluster, dataset, model, log.division, Reading.FEEDING)
+    require_same(log.fingerprint, fingerprint(dataset, model))
+    crew = Crew(cluster, dataset, model, log.division, log.reading)
     for epoch in log.epochs:
-        _check(crew, epoch)
+        _check(epoch)
     crew.begin_anew()
     crew.set_up()
     crew.ask("load", state=dict(log.beginning))
@@ -53,6 +53,8 @@ def replay(cluster: Tasks, log: ApplyLog, dataset: DataSource, model: Model, unt
     for epoch in log.epochs:
         if epoch.first_step >= last:
             break
+        for task in cluster.call_all("generators"):
+            cluster.call(task, "draw_from", generators=epoch.generators.get(task, {}))
         if epoch.strategy.races:
             kept = _in_order(crew, cluster, epoch, min(last, epoch.last_step) - epoch.first_step, deadline)
             if last < epoch.last_step:
@@ -117,16 +119,10 @@ def _wait(crew: Crew, true: Callable[[], bool], deadline: float) -> None:
         sleep(LOOK_S)
 
 
-def _check(crew: Crew, epoch: EpochLog) -> None:
-    """Refuse what no ledger has the order of."""
+def _check(epoch: EpochLog) -> None:
+    """Refuse what no log has."""
     update = epoch.strategy.update
     if isinstance(update, Async) and not update.lock:
         raise UnimplementedError(f"{update} cannot be replayed: updates and reads run into each other, element by element")
-    if getattr(epoch.strategy.commit, "own_start", False):
-        raise UnimplementedError("replicas with starts of their own cannot be replayed: what those were is not in the log")
-    ops = mode_step(crew.job(epoch.strategy)).plan.partitions.values()
-    drawn = [n for part in ops for stage in part.stages for n in stage.nodes if "Random" in n.type or "Normal" in n.type or "seed2" in n.attrs]
-    if drawn:
-        raise UnimplementedError(
-            f"{drawn[0].name!r} ({drawn[0].type}) draws at random in each step; what it drew is not in the log", "train without it"
-        )
+    if any(not len(state) for states in epoch.generators.values() for state in states.values()):
+        raise UnimplementedError("it drew at random on a GPU, whose sequences do not tell where they are", "train it without, or on CPUs")

@@ -17,6 +17,7 @@ from pslab.train.by_message import ByMessage
 from pslab.train.camera import Timeline
 from pslab.train.crew import PATIENCE_S, Crew
 from pslab.train.delays import Delay
+from pslab.train.fingerprint import fingerprint
 from pslab.train.job import Job
 from pslab.train.model import Model
 from pslab.train.reading import Reading
@@ -213,10 +214,11 @@ class Trainer(ByMessage):
         Raises:
             FailedPreconditionError: nothing was trained since the tasks were set up.
         """
+        prints = fingerprint(self._dataset, self.job().model)  # takes a moment, in which it may train
         with self._lock, self._quiet():
             if self._crew.active:  # a pause may have come before the last update was made on every ps
                 self._until(self._crew.settled, PATIENCE_S, "the updates in flight")
-            found = self._crew.keeper.log(self.job())
+            found = self._crew.keeper.log(self.job(), prints)
         if found is None:
             raise FailedPreconditionError("there is no log yet: nothing was trained since the tasks were set up", "train(steps=…) begins one")
         return found

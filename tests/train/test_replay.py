@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,11 +12,14 @@ from pslab.data.division import Division
 from pslab.errors import DataLossError, UnimplementedError
 from pslab.runtime.transport.network import Link, Network
 from pslab.train.apply_log import ApplyLog, EpochLog
+from pslab.train.fingerprint import fingerprint
 from pslab.train.model import Model
+from pslab.train.reading import Reading
 from pslab.train.rehearsal import replay
 from pslab.train.strategy import Strategy
 from pslab.train.trainer import Trainer
 from pslab.train.updates import SSP, Async, KAsync, Sync
+from tests.train.replays import again, run, same
 from tests.train.tasks import LocalTasks
 from tests.train.test_consistency import quadratic
 from tests.train.test_stepping import ONES
@@ -35,33 +40,6 @@ RACES = [
 ]
 
 
-def run(strategies, ps: int, workers: int, rule: str = "momentum", steps: int = 60):
-    """The log, the parameters at its end, and those after each strategy."""
-    with LocalTasks(ps, workers) as tasks:
-        trainer = Trainer(tasks, data("float32"), model(rule), strategies[0], BATCH, data_seed=3)
-        ends = []
-        for strategy in strategies:
-            trainer.set_strategy(strategy)
-            trainer.train(steps)
-            assert trainer.wait(timeout=60).state == "done"
-            trainer.stop()
-            ends.append(trainer.parameters())
-        log = trainer.log()
-        trainer.close()
-    return log, ends
-
-
-def again(log: ApplyLog, rule: str = "momentum", until: int | None = None):
-    with LocalTasks(log.ps, log.workers) as tasks:
-        return replay(tasks, log, data("float32"), model(rule), until, timeout=60)
-
-
-def same(found, wanted) -> None:
-    assert set(found) == set(wanted)
-    for name, value in wanted.items():
-        np.testing.assert_array_equal(found[name], value, err_msg=name)
-
-
 @pytest.mark.parametrize("ps", [1, 2])
 @pytest.mark.parametrize("strategy", RACES, ids=str)
 def test_a_race_is_replayed_bit_for_bit(strategy, ps) -> None:
@@ -71,10 +49,10 @@ def test_a_race_is_replayed_bit_for_bit(strategy, ps) -> None:
 
 @pytest.mark.parametrize("rule", ["sgd", "adam"])
 def test_a_change_of_mode_in_the_middle_and_any_step_of_it(rule) -> None:
-    log, ends = run([Strategy(), Strategy(update=Sync()), Strategy(update=SSP(2))], ps=2, workers=2, rule=rule, steps=30)
-    same(again(log, rule), ends[2])
-    same(again(log, rule, until=30), ends[0])
-    same(again(log, rule, until=60), ends[1])
+    log, ends = run([Strategy(), Strategy(update=Sync()), Strategy(update=SSP(2))], ps=2, workers=2, trained=model(rule), steps=30)
+    same(again(log, model(rule)), ends[2])
+    same(again(log, model(rule), until=30), ends[0])
+    same(again(log, model(rule), until=60), ends[1])
 
 
 def test_until_any_step_gives_what_a_shorter_log_ends_with() -> None:
@@ -82,7 +60,7 @@ def test_until_any_step_gives_what_a_shorter_log_ends_with() -> None:
     epoch = log.epochs[0]
     for until in (1, 7, 19):
         cut = np.flatnonzero(epoch.orders[0] >= 0)[until - 1] + 1
-        short = ApplyLog(1, 2, log.division, log.beginning, [type(epoch)(epoch.strategy, 0, until, [epoch.orders[0][:cut]])])
+        short = replace(log, epochs=[replace(epoch, last_step=until, orders=[epoch.orders[0][:cut]])])
         same(again(log, until=until), again(short))
 
 
@@ -114,11 +92,11 @@ C = 2
     ],
 )
 def test_the_order_decides_which_contributions_make_an_update(update, order, wanted) -> None:
-    log = ApplyLog(
-        1, 2, Division(4), {"w": np.float64(1.0), "global_step": np.int64(0)}, [EpochLog(Strategy(update=update), 0, 2, [np.array(order)])]
-    )
+    trained = Model(quadratic(1.0), learning_rate=0.1)
+    beginning, epoch = {"w": np.float64(1.0), "global_step": np.int64(0)}, EpochLog(Strategy(update=update), 0, 2, [np.array(order)])
+    log = ApplyLog(1, 2, Division(4), Reading.FEEDING, fingerprint(ONES, trained), beginning, [epoch])
     with LocalTasks(1, 2) as tasks:
-        found = replay(tasks, log, ONES, Model(quadratic(1.0), learning_rate=0.1), timeout=60)
+        found = replay(tasks, log, ONES, trained, timeout=60)
     assert float(found["w"]) == pytest.approx(wanted, rel=1e-12)
 
 
@@ -133,7 +111,7 @@ def test_a_log_of_a_pause_has_the_last_update_of_every_ps(strategy) -> None:
         log, parameters = trainer.log(), trainer.parameters()
         trainer.close()
     assert [len(log.epochs[0].updates(ps, 2)) for ps in range(2)] == [4, 4]
-    same(again(log, "sgd"), parameters)
+    same(again(log, model("sgd")), parameters)
 
 
 def test_what_no_ledger_has_is_refused() -> None:
