@@ -43,7 +43,7 @@ def require_same(logged: Mapping[str, str], found: Mapping[str, str]) -> None:
     Raises:
         UsageError: what differs first.
     """
-    for name in [*logged, *(n for n in found if n not in logged)]:
+    for name in sorted(dict.fromkeys([*logged, *found]), key=lambda name: name.startswith("op ")):  # what says more first
         was, now = logged.get(name, "not there"), found.get(name, "not there")
         if was != now:
             what = "model" if name.startswith(("placement ", "variable ", "op ")) else "data set"
@@ -57,7 +57,9 @@ def _of_array(name: str, array: Array) -> dict[str, str]:
 
 def _of_node(node: Node) -> str:
     attrs = node.attrs if node.definition.portable else {}  # a function of the program's own has no name that another run would know
-    return f"{node.type} {_hash(pack((node.inputs, node.controls, attrs, node.outputs)))}"
+    number = np.ravel(attrs["value"]) if node.type == "Const" else np.empty(0)
+    told = f" {number[0]:.7g}" if number.size == 1 and number.dtype.kind in "fiu" else ""
+    return f"{node.type}{told} {_hash(pack((node.inputs, node.controls, attrs, node.outputs)))}"
 
 
 def _hash(data: Any) -> str:

@@ -8,6 +8,7 @@ import pytest
 import pslab as tf
 from pslab.train.apply_log import ApplyLog
 from pslab.train.model import Model
+from pslab.train.models import MLP
 from pslab.train.reading import Reading
 from pslab.train.strategy import Strategy
 from pslab.train.updates import SSP, Async, KAsync, Sync
@@ -47,13 +48,17 @@ def test_compression_goes_together_with_other_rules(strategy) -> None:
     same(again(log), ends[-1])
 
 
-@pytest.mark.parametrize("strategy", [Strategy(update=Sync()), Strategy("in-graph", Sync()), Strategy("between-graph", tf.RingAllReduce())], ids=str)
+@pytest.mark.parametrize(
+    "strategy",
+    [Strategy(update=Sync()), Strategy("in-graph", Sync()), Strategy(update=tf.RingAllReduce()), Strategy("in-graph", tf.Pipeline(4))],
+    ids=str,
+)
 def test_where_nothing_races_the_log_has_no_order_and_a_replay_is_the_training_again(strategy) -> None:
-    log, ends = run([strategy], ps=2, workers=2, steps=30)
+    staged = Model(MLP(3, [10], stages=2), optimizer="momentum", learning_rate=0.05, seed=7)
+    log, ends = run([strategy], 2, 2, staged, steps=30)
     assert [len(order) for order in log.epochs[0].orders] == [0, 0]
-    same(again(log), ends[-1])
-    short, _ = run([strategy], ps=2, workers=2, steps=11)
-    same(again(log, until=11), again(short))
+    same(again(log, staged), ends[-1])
+    same(again(log, staged, until=11), run([strategy], 2, 2, staged, steps=11)[1][-1])
 
 
 @pytest.mark.parametrize("reading", [Reading.FILES, Reading.PRELOADED])
