@@ -100,6 +100,11 @@ def build_parser() -> Parser:
     timeline.add_argument("path", nargs="?", metavar="FILE", help="write the picture there too")
     divergence = verbs.add_parser("divergence", help="how far the replicas are from the ps and from each other, and draw how it came to that")
     divergence.add_argument("path", nargs="?", metavar="FILE", help="write the picture there too")
+    log = verbs.add_parser("log", help="the order of all updates: what is in it, and to keep it in a file")
+    log.add_argument("path", nargs="?", metavar="FILE", help="write it there")
+    replay = verbs.add_parser("replay", help="train once more as a log says, bit for bit, on tasks of its own; the training goes on meanwhile")
+    replay.add_argument("source", metavar="FILE", help="what %%pslab log has written; - for the present training's")
+    replay.add_argument("--until", type=natural, metavar="STEP", help="a global step in the middle (the last)")
     predict = verbs.add_parser("predict", help="the model's outputs for examples of the test set")
     predict.add_argument("n", type=count, nargs="?", metavar="N", default=10, help="how many (10)")
     for verb, text in (("save", "write a checkpoint"), ("restore", "go back to a checkpoint")):

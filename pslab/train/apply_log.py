@@ -61,6 +61,7 @@ class ApplyLog:
         fingerprint: of the data set and the model, as `pslab.train.fingerprint` has it.
         beginning: parameters, slots and the global step when it began, by name.
         epochs: what was done since.
+        outcome: `pslab.train.fingerprint.digests` of the parameters at its end.
     """
 
     ps: int
@@ -70,6 +71,7 @@ class ApplyLog:
     fingerprint: Mapping[str, str]
     beginning: Mapping[str, Array]
     epochs: Sequence[EpochLog]
+    outcome: Mapping[str, str]
 
     @property
     def last_step(self) -> int:
@@ -89,7 +91,7 @@ class ApplyLog:
             arrays.update({f"generator/{i}/{task}/{key}": state for task, states in epoch.generators.items() for key, state in states.items()})
         epochs = [{"strategy": as_data(e.strategy), "first_step": e.first_step, "last_step": e.last_step} for e in self.epochs]
         numbers = {"ps": self.ps, "workers": self.workers, "division": asdict(self.division), "reading": str(self.reading)}
-        extra = {"kind": _KIND, **numbers, "fingerprint": dict(self.fingerprint), "epochs": epochs}
+        extra = {"kind": _KIND, **numbers, "fingerprint": dict(self.fingerprint), "outcome": dict(self.outcome), "epochs": epochs}
         about = as_text(describe(arrays, {}, global_step=self.last_step, extra=extra))
         with named_errors("write", target), staging(os.path.dirname(target)) as stage:
             staged = os.path.join(stage, "log")
@@ -118,7 +120,7 @@ class ApplyLog:
                 _, i, task, key = name.split("/", 3)
                 epochs[int(i)].generators.setdefault(task, {})[key] = arrays[name]
             division, reading = Division(**extra["division"]), Reading(extra["reading"])
-            return cls(extra["ps"], extra["workers"], division, reading, dict(extra["fingerprint"]), beginning, epochs)
+            return cls(extra["ps"], extra["workers"], division, reading, dict(extra["fingerprint"]), beginning, epochs, dict(extra["outcome"]))
         except (KeyError, IndexError, TypeError, ValueError) as error:
             raise DataLossError(f"{source} has a damaged header: {type(error).__name__}: {error}") from None
         finally:

@@ -37,6 +37,11 @@ def fingerprint(dataset: DataSource, model: Model) -> dict[str, str]:
     return found
 
 
+def digests(parameters: Mapping[str, Array]) -> dict[str, str]:
+    """Of each parameter a SHA-256 of dtype, shape and content, in 16 digits."""
+    return {name: _hash(pack(np.asarray(value, order="C"))) for name, value in parameters.items()}
+
+
 def require_same(logged: Mapping[str, str], found: Mapping[str, str]) -> None:
     """Refuse another data set or model than that of a log.
 

@@ -52,12 +52,18 @@ class LogKeeper:
             except PslabError:  # of a ps that was lost nobody knows in which order it applied
                 self.forget()
 
-    def log(self, job: Job, fingerprint: Mapping[str, str]) -> ApplyLog | None:
-        """All until now, if updates stand still; None where nothing has begun. ``fingerprint`` is that of data and model."""
+    def log(self, job: Job, fingerprint: Mapping[str, str], outcome: Mapping[str, str]) -> ApplyLog | None:
+        """All until now, if updates stand still; None where nothing has begun.
+
+        Args:
+            job: what is trained, and how.
+            fingerprint: of data and model.
+            outcome: of the present parameters.
+        """
         if self._beginning is None:
             return None
         now = [] if self._job is None else [self._epoch(self._job)]
-        return ApplyLog(job.ps, job.workers, job.division, job.reading, fingerprint, self._beginning, [*self._epochs, *now])
+        return ApplyLog(job.ps, job.workers, job.division, job.reading, fingerprint, self._beginning, [*self._epochs, *now], outcome)
 
     def _epoch(self, job: Job) -> EpochLog:
         orders = [self._cluster.call(f"ps:{i}", "ledger", epoch_id=job.epoch_id) for i in range(job.ps)]

@@ -44,7 +44,8 @@ def replay(cluster: Tasks, log: ApplyLog, dataset: DataSource, model: Model, unt
     require_same(log.fingerprint, fingerprint(dataset, model))
     crew = Crew(cluster, dataset, model, log.division, log.reading)
     for epoch in log.epochs:
-        _check(epoch)
+        if told := obstacle(epoch):
+            raise UnimplementedError(told, "an epoch in which that is not so can be: choose another mode, and train")
     crew.begin_anew()
     crew.set_up()
     crew.ask("load", state=dict(log.beginning))
@@ -56,7 +57,7 @@ def replay(cluster: Tasks, log: ApplyLog, dataset: DataSource, model: Model, unt
         for task in cluster.call_all("generators"):
             cluster.call(task, "draw_from", generators=epoch.generators.get(task, {}))
         if epoch.strategy.races:
-            kept = _in_order(crew, cluster, epoch, min(last, epoch.last_step) - epoch.first_step, deadline)
+            kept = _in_order(crew, cluster, epoch, last - epoch.first_step if last < epoch.last_step else None, deadline)
             if last < epoch.last_step:
                 return {name: value for name, value in kept.items() if name in names}
         else:
@@ -82,7 +83,7 @@ def script(epoch: EpochLog, ps: int, order: Array) -> list[int]:
     return found
 
 
-def _in_order(crew: Crew, cluster: Tasks, epoch: EpochLog, updates: int, deadline: float) -> dict[str, Array]:
+def _in_order(crew: Crew, cluster: Tasks, epoch: EpochLog, updates: int | None, deadline: float) -> dict[str, Array]:
     crew.begin(epoch.strategy, Gates.ALL)
     epoch_id = crew.job(epoch.strategy).epoch_id
     ends = [_messages(epoch, i, order, updates, cluster.workers) for i, order in enumerate(epoch.orders)]
@@ -95,10 +96,10 @@ def _in_order(crew: Crew, cluster: Tasks, epoch: EpochLog, updates: int, deadlin
     return kept
 
 
-def _messages(epoch: EpochLog, ps: int, order: Array, updates: int, workers: int) -> int:
-    """How many messages had come to a ps when it had made so many updates."""
-    made = epoch.updates(ps, workers)
-    return len(script(epoch, ps, order[: made[min(updates, len(made)) - 1] + 1])) if len(made) else 0
+def _messages(epoch: EpochLog, ps: int, order: Array, updates: int | None, workers: int) -> int:
+    """How many messages had come to a ps when it had made so many updates; if None, all that it made."""
+    made = epoch.updates(ps, workers)[:updates]
+    return len(script(epoch, ps, order[: made[-1] + 1])) if len(made) else 0
 
 
 def _again(crew: Crew, epoch: EpochLog, last: int, deadline: float) -> None:
@@ -119,10 +120,11 @@ def _wait(crew: Crew, true: Callable[[], bool], deadline: float) -> None:
         sleep(LOOK_S)
 
 
-def _check(epoch: EpochLog) -> None:
-    """Refuse what no log has."""
+def obstacle(epoch: EpochLog) -> str:
+    """Why an epoch cannot be replayed; empty if it can."""
     update = epoch.strategy.update
     if isinstance(update, Async) and not update.lock:
-        raise UnimplementedError(f"{update} cannot be replayed: updates and reads run into each other, element by element")
+        return f"{update} cannot be replayed: updates and reads run into each other, element by element"
     if any(not len(state) for states in epoch.generators.values() for state in states.values()):
-        raise UnimplementedError("it drew at random on a GPU, whose sequences do not tell where they are", "train it without, or on CPUs")
+        return "what it drew at random cannot be drawn again: sequences on a GPU do not tell where they are"
+    return ""

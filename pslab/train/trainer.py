@@ -17,7 +17,7 @@ from pslab.train.by_message import ByMessage
 from pslab.train.camera import Timeline
 from pslab.train.crew import PATIENCE_S, Crew
 from pslab.train.delays import Delay
-from pslab.train.fingerprint import fingerprint
+from pslab.train.fingerprint import digests, fingerprint
 from pslab.train.job import Job
 from pslab.train.model import Model
 from pslab.train.reading import Reading
@@ -218,7 +218,8 @@ class Trainer(ByMessage):
         with self._lock, self._quiet():
             if self._crew.active:  # a pause may have come before the last update was made on every ps
                 self._until(self._crew.settled, PATIENCE_S, "the updates in flight")
-            found = self._crew.keeper.log(self.job(), prints)
+            self._publish()
+            found = self._crew.keeper.log(self.job(), prints, digests(self._crew.ask("parameters")))
         if found is None:
             raise FailedPreconditionError("there is no log yet: nothing was trained since the tasks were set up", "train(steps=…) begins one")
         return found

@@ -94,7 +94,7 @@ C = 2
 def test_the_order_decides_which_contributions_make_an_update(update, order, wanted) -> None:
     trained = Model(quadratic(1.0), learning_rate=0.1)
     beginning, epoch = {"w": np.float64(1.0), "global_step": np.int64(0)}, EpochLog(Strategy(update=update), 0, 2, [np.array(order)])
-    log = ApplyLog(1, 2, Division(4), Reading.FEEDING, fingerprint(ONES, trained), beginning, [epoch])
+    log = ApplyLog(1, 2, Division(4), Reading.FEEDING, fingerprint(ONES, trained), beginning, [epoch], {})
     with LocalTasks(1, 2) as tasks:
         found = replay(tasks, log, ONES, trained, timeout=60)
     assert float(found["w"]) == pytest.approx(wanted, rel=1e-12)
