@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
@@ -14,6 +15,7 @@ from pslab.errors import UsageError
 from pslab.lab.lab_costs import LabCosts
 from pslab.lab.lab_log import LabLog
 from pslab.lab.lab_replicas import LabReplicas
+from pslab.lab.lab_share import LabShare, origin_of
 from pslab.lab.looking import Looking
 from pslab.lab.memory import check_training
 from pslab.lab.plan import Grid, plan
@@ -23,17 +25,18 @@ from pslab.lab.status import LabStatus
 from pslab.lab.until import Until
 from pslab.train.model import Build, Model
 from pslab.train.placement import Placement
-from pslab.train.reading import Reading
+from pslab.train.reading import Reading, check_passes
 from pslab.train.stepping import Message, Passages
 from pslab.train.strategy import Strategy
 from pslab.train.trainer import Trainer
 from pslab.train.updates import choice
 
 if TYPE_CHECKING:
+    from pslab.lab.panel.panel import Panel
     from pslab.lab.sweep import Sweep
 
 
-class Lab(Looking, LabCosts, LabLog, LabReplicas):
+class Lab(Looking, LabCosts, LabLog, LabReplicas, LabShare):
     """A cluster, a data set, a model and a mode: everything that is trained and looked at.
 
     What is not said is chosen: the digits, an MLP, between-graph async. Anything may be said again at any time; what does not fit is refused, and
@@ -103,11 +106,13 @@ class Lab(Looking, LabCosts, LabLog, LabReplicas):
         dataset = load(source, targets, label=label, classes=classes)
         division = Division(batch_size, shares, passes, seed)
         division.check(self.cluster.workers or division.numbers, dataset.examples)
+        check_passes(way, division)
         with self._lock:
             if self._model is not None:
                 self._recipe.model(dataset)
             self._leave()
             self._dataset, self._division, self._reading = dataset, division, way
+            self._origin = origin_of(source, label, classes)
             self._model = None
         return dataset
 
@@ -165,18 +170,57 @@ class Lab(Looking, LabCosts, LabLog, LabReplicas):
             self._strategy = wanted
         return wanted
 
+    def adjust(self, *, learning_rate: float | None = None, batch_size: int | Sequence[int] | None = None) -> None:
+        """Change these numbers, also while it trains, from the next step on. Parameters, optimizer slots and the global step stay.
+
+        Raises:
+            UsageError: a number does not fit, or the optimizer was made by a function, which alone knows its rate; all stays as it was.
+            ResourceExhaustedError: such a batch would not fit into memory; the message has the largest that would.
+        """
+        with self._lock:
+            recipe, model, division = self._recipe, self._model, self._division
+            if learning_rate is not None:
+                model = (model or recipe.model(self._the_dataset())).with_rate(learning_rate)
+                recipe = replace(recipe, learning_rate=learning_rate)
+            if batch_size is not None:
+                division = replace(division, batch_size=batch_size)
+                division.check(self.cluster.workers or division.numbers, self._the_dataset().examples)
+                if self.cluster.running:
+                    check_training(self.memory(batch_size))
+            if self._trainer is not None:
+                self._trainer.adjust(learning_rate, batch_size)
+            self._recipe, self._model, self._division = recipe, model, division
+
     @property
     def strategy(self) -> Strategy:
         """The mode in force."""
         return self._strategy
+
+    @property
+    def learning_rate(self) -> float | None:
+        """The learning rate in force; None where the optimizer was made by a function, which alone knows it."""
+        return None if callable(self._recipe.optimizer) else self._recipe.learning_rate
+
+    @property
+    def batch_size(self) -> int | Sequence[int]:
+        """Examples per step of a worker: one number for all, or one per worker."""
+        return self._division.batch_size
+
+    @property
+    def trainer(self) -> Trainer | None:
+        """What trains, or trained last; None before the first training, and where other data or another model were chosen since."""
+        return self._trainer
 
     # Training
 
     def train(self, steps: int = 500, *, wait: bool = False) -> LabStatus:
         """Make ``steps`` more updates of the model, in the background; with ``wait``, come back when they are made.
 
+        With ``lab.data(passes=…)`` it may end before: the state is ``"out of data"`` then.
+
         Raises:
             ResourceExhaustedError: a batch would not fit into memory; the message has the largest that would.
+            FailedPreconditionError: there are no data for another update.
         """
         with self._lock:
             self._check_memory().train(steps)
@@ -268,6 +312,23 @@ class Lab(Looking, LabCosts, LabLog, LabReplicas):
             now = Setup(self._strategy, self._recipe, *data)
             planned, setups = plan(over, now, dataset, until, **how)
             return run_sweep(planned, Bench(self.cluster, dataset, setups, self._trainer), path, resume)
+
+    def panel(self, *, hide: Sequence[str] = (), lock: Sequence[str] = ()) -> Panel:
+        """Controls and live plots, for a notebook: shown where it is the value of a cell. All panels of a lab show the same.
+
+        Args:
+            hide: names of controls and buttons that are not shown, such as ``"commit"``.
+            lock: names of those that are shown, but cannot be used.
+
+        Raises:
+            UsageError: there is no such control.
+        """
+        from pslab.lab.panel.panel import Station
+
+        with self._lock:
+            if self._station is None:
+                self._station = Station(self)
+        return self._station.open(hide, lock)
 
     # Keeping
 

@@ -7,6 +7,7 @@ import atexit
 import contextlib
 import difflib
 import io
+import shlex
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +17,7 @@ from pslab.errors import AbortedError, DeadlineExceededError, NotFoundError, Usa
 from pslab.lab.completion import pslab_matcher
 from pslab.lab.display import (
     Shown,
+    out_of_data,
     show_cluster,
     show_cost,
     show_divergence,
@@ -178,7 +180,8 @@ class PslabMagics(Magics):
         try:
             with ProgressLine("training …") as line:
                 while (status := self.lab.status()).state == "running":
-                    line.update(f"step {status.global_step} of {status.target_step}", status.global_step, status.target_step)
+                    said = [f"step {status.global_step} of {status.target_step}", out_of_data(status)]
+                    line.update("; ".join(filter(None, said)), status.global_step, status.target_step)
                     with contextlib.suppress(DeadlineExceededError):
                         self.lab.wait(timeout=0.2)
         except KeyboardInterrupt:
@@ -219,6 +222,22 @@ class PslabMagics(Magics):
         from IPython.display import display
 
         display(self.lab.plot(options.path))
+
+    def _panel(self, options: argparse.Namespace) -> Any:
+        return self.lab.panel(hide=options.hide, lock=options.lock)
+
+    def _adjust(self, options: argparse.Namespace) -> Shown:
+        if options.lr is None and options.batch is None:
+            raise UsageError("adjust changes --lr or --batch, or both", "%pslab adjust --lr 0.01")
+        self.lab.adjust(learning_rate=options.lr, batch_size=options.batch)
+        rate = self.lab.learning_rate
+        return Shown(f"{'' if rate is None else f'learning rate {rate:g}, '}batch size {self.lab.batch_size}")
+
+    def _share(self, options: argparse.Namespace) -> Shown:
+        if options.setup is not None:
+            with ProgressLine("setting up …"):
+                self.lab.take_share(options.setup)
+        return Shown(f"%pslab share {shlex.quote(self.lab.share())}")
 
     def _timeline(self, options: argparse.Namespace) -> Any:
         from IPython.display import display
@@ -313,6 +332,9 @@ _VERBS: dict[str, Callable[[PslabMagics, argparse.Namespace], Any]] = {
     "cost": PslabMagics._cost,
     "sweep": PslabMagics._sweep,
     "plot": PslabMagics._plot,
+    "panel": PslabMagics._panel,
+    "adjust": PslabMagics._adjust,
+    "share": PslabMagics._share,
     "timeline": PslabMagics._timeline,
     "divergence": PslabMagics._divergence,
     "merge-gap": lambda self, options: show_merge_gap(self.lab.merge_gap()),

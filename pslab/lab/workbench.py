@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from pslab.data.datasets import load
 from pslab.data.division import Division
@@ -12,6 +13,7 @@ from pslab.errors import FailedPreconditionError
 from pslab.lab.lab_cluster import LabCluster
 from pslab.lab.memory import chunk_that_fits, held
 from pslab.lab.recipe import Recipe
+from pslab.lab.share import Origin
 from pslab.train.job import Job
 from pslab.train.model import Model
 from pslab.train.model_session import CHUNK
@@ -19,6 +21,9 @@ from pslab.train.plans import evaluation_step, sketch
 from pslab.train.reading import Reading
 from pslab.train.strategy import Strategy
 from pslab.train.trainer import Trainer
+
+if TYPE_CHECKING:
+    from pslab.lab.panel.panel import Station
 
 
 class Workbench:
@@ -31,12 +36,14 @@ class Workbench:
     def __init__(self) -> None:
         self.cluster = LabCluster(self._leave, self._resized, lambda: self._trainer)
         self._dataset: DataSource | None = None
+        self._origin: Origin | None = Origin()
         self._division = Division()
         self._reading = Reading.FEEDING
         self._recipe = Recipe()
         self._model: Model | None = None
         self._strategy = Strategy()
         self._trainer: Trainer | None = None
+        self._station: Station | None = None
         self._lock = threading.RLock()
 
     def _the_dataset(self) -> DataSource:

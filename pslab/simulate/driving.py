@@ -12,6 +12,7 @@ from pslab.graph.plan import Partition, StepPlan
 from pslab.simulate.events import Events, Mail, Process
 from pslab.simulate.machines import NS, Machines
 from pslab.simulate.sizes import Sizes
+from pslab.sync.quorum import Quorum
 
 
 @dataclass
@@ -53,7 +54,7 @@ class Rules:
             case "AccumulatorApplyGradient":
                 never_stale = not node.inputs[1].startswith("Identity")
                 self.gathered[attrs["accumulator"]] += never_stale or read_step >= self.step
-            case "RoundTake":
+            case "QuorumTake":
                 self.gathered[attrs["accumulator"]] = 0
             case "ClockTick":
                 self.ticks[attrs["clock"]][attrs["worker"]] += 1
@@ -66,8 +67,9 @@ class Rules:
         match node.type:
             case "StepAfter":
                 return self.step > read_step
-            case "RoundReady":
-                return all(self.gathered[a] >= int(attrs["num_required"]) for a in attrs["accumulators"])
+            case "QuorumReady":
+                required = Quorum(range(attrs["workers"]), attrs["most"], attrs["backup"]).required
+                return all(self.gathered[a] >= required for a in attrs["accumulators"])
             case "ClockRead":
                 ticks = self.ticks[attrs["clock"]]
                 workers = len(ticks)

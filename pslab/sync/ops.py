@@ -112,10 +112,10 @@ def _require_scalar(tensor: Tensor, what: str) -> None:
 # Kernels
 
 
-def take_from(gathered: Accumulator, num_required: int, aggregation: str) -> Any:
-    """What an accumulator gives, aggregated in this way, or `NOT_YET`."""
-    take = {"mean": gathered.take_grad, "sum": gathered.take_sum, "weighted": gathered.take_weighted}[aggregation]
-    return take(num_required)
+def take(state: Any, accumulator: str, num_required: int, aggregation: str) -> Any:
+    """Take what an accumulator of a task has gathered, or `NOT_YET`. Call it under the task's monitor."""
+    gathered = accumulator_of(state, accumulator)
+    return {"mean": gathered.take_grad, "sum": gathered.take_sum, "weighted": gathered.take_weighted}[aggregation](num_required)
 
 
 def accumulator_of(state: Any, name: str) -> Accumulator:
@@ -128,7 +128,7 @@ def _apply_gradient(state: Any, name: str, xp: Any, gradient: Any, local_step: A
 
 
 def _take_gradient(state: Any, name: str, xp: Any, *, accumulator: str, num_required: int, dtype: str, shape: Any, aggregation: str) -> Any:
-    return take_from(accumulator_of(state, accumulator), num_required, aggregation)
+    return take(state, accumulator, num_required, aggregation)
 
 
 def _set_global_step(state: Any, name: str, xp: Any, step: Any, *, accumulator: str) -> None:

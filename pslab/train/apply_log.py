@@ -31,6 +31,8 @@ class EpochLog:
         first_step: the global step at its beginning.
         last_step: that at its end.
         orders: per ps, its ledger's entries as int32, as `pslab.sync.ledger.Ledger.order` has them; empty where a mode keeps none.
+        places: of data that end, the batch with which each worker began; empty otherwise.
+        out: workers that were out of data at the end.
         generators: of each task that had drawn at random before, where its sequences were, by the key of each: a `generator_state`.
     """
 
@@ -38,6 +40,8 @@ class EpochLog:
     first_step: int
     last_step: int
     orders: Sequence[Array]
+    places: tuple[int, ...] = ()
+    out: tuple[int, ...] = ()
     generators: dict[str, dict[str, Array]] = field(default_factory=dict)
 
     def updates(self, ps: int, workers: int) -> Array:
@@ -89,7 +93,10 @@ class ApplyLog:
         for i, epoch in enumerate(self.epochs):
             arrays.update({f"order/{i}/{j}": order for j, order in enumerate(epoch.orders)})
             arrays.update({f"generator/{i}/{task}/{key}": state for task, states in epoch.generators.items() for key, state in states.items()})
-        epochs = [{"strategy": as_data(e.strategy), "first_step": e.first_step, "last_step": e.last_step} for e in self.epochs]
+        epochs = [
+            {"strategy": as_data(e.strategy), "first_step": e.first_step, "last_step": e.last_step, "places": list(e.places), "out": list(e.out)}
+            for e in self.epochs
+        ]
         numbers = {"ps": self.ps, "workers": self.workers, "division": asdict(self.division), "reading": str(self.reading)}
         extra = {"kind": _KIND, **numbers, "fingerprint": dict(self.fingerprint), "outcome": dict(self.outcome), "epochs": epochs}
         about = as_text(describe(arrays, {}, global_step=self.last_step, extra=extra))
@@ -128,4 +135,4 @@ class ApplyLog:
 
 
 def _epoch(data: Mapping[str, Any], orders: Sequence[Array]) -> EpochLog:
-    return EpochLog(from_data(data["strategy"]), int(data["first_step"]), int(data["last_step"]), orders)
+    return EpochLog(from_data(data["strategy"]), int(data["first_step"]), int(data["last_step"]), orders, tuple(data["places"]), tuple(data["out"]))

@@ -16,13 +16,14 @@ from pslab.sync.claim_ops import claim, paused_time, try_claim
 from pslab.sync.ledger_ops import ledger_answer, ledger_note
 from pslab.sync.ops import NEVER_STALE, accumulator_apply_gradient, accumulator_set_global_step
 from pslab.sync.pacing_ops import step_after
-from pslab.sync.round_ops import round_ready, round_take
+from pslab.sync.quorum_ops import quorum_ready, quorum_take
 from pslab.train.applying import apply_at_once, by_task, enter, note_read, own_arrays, pace_of, task_of
 from pslab.train.committing import WorkerSide, outer_optimizer, outer_slots, worker_side
 from pslab.train.divergence import squared_distances
 from pslab.train.epoch_names import resources_of
 from pslab.train.exchange import Exchange, send
 from pslab.train.job import Job
+from pslab.train.leaving import Leaving, giving_back, leaving, quorum_of
 from pslab.train.replica import PS_0, Replica, build_replica
 from pslab.train.round_tally import weighs
 from pslab.train.staleness import staleness
@@ -51,6 +52,7 @@ class ReplicaGraph:
         pull_ops: further ops to be run then.
         granted: whether the next update is claimed already; None where the replica makes no updates itself.
         claim: waits until the next update is claimed; None likewise.
+        leaving: how the worker leaves, when it is out of data.
     """
 
     replica: Replica
@@ -70,6 +72,7 @@ class ReplicaGraph:
     pull_ops: Sequence[Operation]
     granted: Tensor | None
     claim: Tensor | None
+    leaving: Leaving
 
     @property
     def feeds(self) -> list[Tensor]:
@@ -172,6 +175,7 @@ class ChiefGraph:
         next_step: the global step after an update; running it makes one.
         granted: whether the next update is claimed already.
         claim: waits until the next update is claimed.
+        leaving: what is to be done when there is nobody left who brings something.
         entered: entries in the ledgers, each at the beginning of what is done at one moment; none where nothing races.
         further: further ops of an update.
     """
@@ -181,6 +185,7 @@ class ChiefGraph:
     next_step: Tensor
     granted: Tensor
     claim: Tensor
+    leaving: Leaving
     entered: Sequence[Operation]
     further: Sequence[Operation] = ()
 
@@ -190,7 +195,6 @@ def chief(job: Job) -> ChiefGraph:
     update = job.strategy.update
     assert isinstance(update, Sync | KAsync)
     replica = build_replica(job, 0)
-    required = job.workers - update.backup if isinstance(update, Sync) else update.k
     with replica.on_worker():
         begin: list[Operation] = []
         entered: list[Operation] = []
@@ -199,10 +203,10 @@ def chief(job: Job) -> ChiefGraph:
             names = {v: accumulator_of(job, v) for v in here if v is not replica.global_step}
             with replica.graph.colocate_with(here[0].op):
                 begin += [accumulator_set_global_step(name, replica.global_step.value()) for name in names.values()]
-                ready = round_ready(list(names.values()), required)
+                ready = quorum_ready(quorum_of(job), list(names.values()))
                 entry = _chief_entry(job, [ready], updates=1)
                 with replica.graph.control_dependencies([ready, *entry]):
-                    taken.update({v: round_take(name, v, update.aggregation) for v, name in names.items()})
+                    taken.update({v: quorum_take(name, v, update.aggregation) for v, name in names.items()})
             entered += entry
         optimizer = outer_optimizer(job, replica)
         updates = [u.op for u in optimizer.update((taken[v], v) for v in replica.variables)]
@@ -213,7 +217,8 @@ def chief(job: Job) -> ChiefGraph:
             granted = try_claim(job.epoch_id)
         with replica.graph.device(PS_0):
             waiting = claim(job.epoch_id)
-    return ChiefGraph(replica.graph, [*begin, *outer_slots(job, optimizer)], next_step, granted, waiting, [*entered, *counted])
+    end = Leaving((), giving_back(job, replica))
+    return ChiefGraph(replica.graph, [*begin, *outer_slots(job, optimizer)], next_step, granted, waiting, end, [*entered, *counted])
 
 
 def _chief_entry(job: Job, after: Sequence[Operation], updates: int) -> list[Operation]:
@@ -233,6 +238,7 @@ def accumulator_of(job: Job, variable: Variable) -> str:
 class _Arrival:
     """A replica that comes to a commit, and what can be known before anything is done with what it brings."""
 
+    job: Job
     replica: Replica
     side: WorkerSide
     exchange: Exchange
@@ -285,6 +291,7 @@ class _Arrival:
             [*beginning, *self.exchange.begin, *noted],
             granted,
             claim,
+            leaving(self.job, self.replica),
         )
 
 
@@ -297,7 +304,7 @@ def _arrive(job: Job, worker: int) -> _Arrival:
         before = _read_after(replica.variables, exchange.sent)
         exchange.precede([old.op for old in before])
         distances = squared_distances(side.arrived, before)
-    return _Arrival(replica, side, exchange, read_step, before, distances)
+    return _Arrival(job, replica, side, exchange, read_step, before, distances)
 
 
 def _read_after(variables: Sequence[Variable], ops: Sequence[Operation]) -> list[Tensor]:

@@ -31,6 +31,7 @@ class ByMessage(ReplicaLooks):
     def _stepper(self) -> Stepper:
         if self._strategy.resident:
             raise UsageError(f"{self._strategy} has no ps at which messages could wait", "choose async, ssp or sync")
+        self._check_data()
         self._crew.begin(self._strategy, gates=Gates.MESSAGES)
         self._crew.limit(np.iinfo(np.int64).max)
         self._set_state("paused")

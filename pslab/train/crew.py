@@ -12,19 +12,20 @@ import numpy as np
 
 from pslab.data.division import Division
 from pslab.data.partitions import DataSource
-from pslab.errors import PslabError, UnavailableError
+from pslab.errors import FailedPreconditionError, PslabError, UnavailableError
 from pslab.trace.recorder import Records
 from pslab.train.camera import Shot, full_shots
 from pslab.train.delays import Delay
 from pslab.train.distances import ReplicaParameters
-from pslab.train.history import History
+from pslab.train.history import History, News, Place
 from pslab.train.homecoming import FIRST_PS, Homecoming
 from pslab.train.job import CHIEF, CLIENT, Gates, Job
 from pslab.train.log_keeping import LogKeeper
 from pslab.train.loop import LoopStatus
 from pslab.train.model import Features, Model, try_out
+from pslab.train.places import Places
 from pslab.train.plans import mode_plan
-from pslab.train.reading import Reading
+from pslab.train.reading import Reading, check_passes
 from pslab.train.service import Progress
 from pslab.train.stepping import Stepper
 from pslab.train.strategy import Replication, Strategy
@@ -57,6 +58,7 @@ class Crew:
         active: whether an epoch is on.
         progress: how far the training was when it was looked at last.
         keeper: who keeps the apply log.
+        places: how far the workers are in data that end.
 
     Raises:
         UsageError: the model cannot be built or trained.
@@ -81,6 +83,7 @@ class Crew:
         self._gates = Gates.NONE
         self._first_step = 0
         self.keeper = LogKeeper(cluster)
+        self.places = Places(division)
 
     @property
     def dropped(self) -> int:
@@ -106,6 +109,7 @@ class Crew:
             self.progress.global_step,
             self._reading,
             self._gates,
+            self.places.next(self._cluster.workers),
         )
 
     def check(self, strategy: Strategy, workers: int) -> None:
@@ -117,14 +121,17 @@ class Crew:
         """
         strategy.check(workers)
         self.division.check(workers, self._dataset.examples)
+        self.places.check(workers)
+        check_passes(self._reading, self.division)
         if strategy.resident:  # depends on the model, too
             mode_plan(replace(self.job(strategy), workers=workers))
 
     # What the tasks have
 
     def begin_anew(self) -> None:
-        """Forget all records and what was dropped, and let random sequences begin anew."""
+        """Forget all records, what was dropped, and how far the workers are in their data; let random sequences begin anew."""
         self._history = History(self.metric_names)
+        self.places = Places(self.division)
         self._dropped = 0
         self._cluster.call_all("begin_anew")
 
@@ -140,6 +147,17 @@ class Crew:
         self.keeper.forget()
         self._cluster.call_all("load", tasks=self._drivers(), data=self._dataset.for_tasks(), metrics=self.metric_names)
         self._cluster.call(CHIEF, "model", job=self.job(Strategy()))
+
+    def adjust(self, model: Model, division: Division) -> None:
+        """Take on the same model with other numbers, and other batches, for the epochs to come. A new log begins with them."""
+        self._model, self.division = model, division
+        self.keeper.forget()
+        self._cluster.call(CHIEF, "model", job=self.job(Strategy()))
+
+    @property
+    def model(self) -> Model:
+        """What is trained."""
+        return self._model
 
     def wait_for_all(self) -> None:
         """Wait until every task answers.
@@ -165,6 +183,7 @@ class Crew:
         self.strategies.append(strategy)
         step = self._first_step = self.look().global_step
         job = self.job(strategy)
+        self.places.begin(job.places, step)
         self.pause()
         self.keeper.begin(job, None if self.keeper.begun else self.ask("state"))
         self._cluster.call(FIRST_PS, "begin", epoch_id=job.epoch_id, granted=step)
@@ -200,6 +219,8 @@ class Crew:
         told = "" if self._homecoming is None else self._homecoming.end()
         self.active, self._homecoming = False, None
         self._stop_and_drop()
+        with suppress(UnavailableError, FailedPreconditionError):  # a ps that was lost has no global step
+            self.places.end(self.strategies[-1], self.look().global_step)
         self._fetch()
         return told
 
@@ -290,6 +311,10 @@ class Crew:
         self._fetch()
         return self._history.records()
 
+    def news(self, place: Place | None) -> News:
+        """The step records that were fetched since ``place``; asks no task."""
+        return self._history.since(place)
+
     def inspect(self) -> dict[str, list[LoopStatus]]:
         """Look at everything; returns the loops of each task.
 
@@ -302,7 +327,7 @@ class Crew:
 
     def loops(self) -> dict[str, list[LoopStatus]]:
         """The loops of each task."""
-        return self._cluster.call_all("loops", tasks=self._drivers())
+        return self._note(self._cluster.call_all("loops", tasks=self._drivers()))
 
     def film(self) -> None:
         """Trace the steps that begin from now on."""
@@ -337,12 +362,16 @@ class Crew:
     def _stop_and_drop(self) -> None:
         """What is forgotten before all loops have ended would be made anew by those that still run."""
         try:
-            self._cluster.call_all("stop")
-            self.keeper.end()
+            self._note(self._cluster.call_all("stop"))
+            self.keeper.end(self.places.out())
         finally:
             held = self._cluster.call_all("drop", epoch_id=self.job(self.strategies[-1]).epoch_id)
         self._dropped += max(held.values(), default=0)
         self.progress = self.progress._replace(late=0)
+
+    def _note(self, found: dict[str, list[LoopStatus]]) -> dict[str, list[LoopStatus]]:
+        self.places.note(place for loops in found.values() for loop in loops for place in loop.places)
+        return found
 
     def _wake(self) -> None:
         with suppress(UnavailableError):  # who is lost does not sleep

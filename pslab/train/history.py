@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+import threading
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,17 +17,48 @@ LIMIT = 2_000_000
 """Records that are kept; the oldest go first."""
 
 
+_NUMBERS = itertools.count(1)
+
+
+class Place(NamedTuple):
+    """How far someone has read, and in which history.
+
+    Attributes:
+        history: the number of a `History`, which no other has.
+        read: records of it that were read, or dropped before.
+    """
+
+    history: int
+    read: int
+
+
+class News(NamedTuple):
+    """What came since a `Place`.
+
+    Attributes:
+        records: in the order they came.
+        place: where to go on reading.
+        anew: these are of another history than those before.
+    """
+
+    records: Records
+    place: Place
+    anew: bool
+
+
 class History:
-    """Step records by time, fetched from each task with a cursor.
+    """Step records by time, fetched from each task with a cursor. One thread fetches, others may read.
 
     Attributes:
         lost: records that a task overwrote before they were fetched, or that were dropped here.
     """
 
     def __init__(self, metrics: Sequence[str]) -> None:
+        self._number = next(_NUMBERS)
+        self._lock = threading.Lock()
         self._dtype = step_dtype(metrics)
         self._parts: list[Records] = []
-        self._count = 0
+        self._count = self._came = 0
         self._cursors: dict[str, int] = {}
         self.lost = 0
 
@@ -36,13 +70,15 @@ class History:
             fetched = since(0)
         self._cursors[task] = fetched.cursor
         self.lost += fetched.lost
-        if len(fetched.records) and fetched.records.dtype == self._dtype:
-            self._parts.append(fetched.records)
-            self._count += len(fetched.records)
-        while self._count > LIMIT and len(self._parts) > 1:
-            dropped = self._parts.pop(0)
-            self._count -= len(dropped)
-            self.lost += len(dropped)
+        with self._lock:
+            if len(fetched.records) and fetched.records.dtype == self._dtype:
+                self._parts.append(fetched.records)
+                self._count += len(fetched.records)
+                self._came += len(fetched.records)
+            while self._count > LIMIT and len(self._parts) > 1:
+                dropped = self._parts.pop(0)
+                self._count -= len(dropped)
+                self.lost += len(dropped)
 
     def begin_cursors_anew(self) -> None:
         """The records of all tasks are to be read from their beginning; those that are here stay."""
@@ -50,7 +86,22 @@ class History:
 
     def records(self) -> Records:
         """All records, by time."""
-        if len(self._parts) != 1:
-            self._parts = [np.concatenate(self._parts) if self._parts else np.zeros(0, self._dtype)]
-        records = self._parts[0]
+        with self._lock:
+            if len(self._parts) != 1:
+                self._parts = [np.concatenate(self._parts) if self._parts else np.zeros(0, self._dtype)]
+            records = self._parts[0]
         return records[np.argsort(records["time"], kind="stable")]
+
+    def since(self, place: Place | None) -> News:
+        """What has come since ``place``; None begins at the oldest that is kept. Costs as much as there is news."""
+        with self._lock:
+            anew = place is None or place.history != self._number
+            wanted = min(self._count, self._came - (0 if anew or place is None else place.read))
+            parts: list[Records] = []
+            for part in reversed(self._parts):
+                if wanted <= 0:
+                    break
+                parts.append(part[-wanted:])
+                wanted -= len(part)
+            news = np.concatenate(parts[::-1]) if parts else np.zeros(0, self._dtype)
+            return News(news, Place(self._number, self._came), anew)

@@ -39,9 +39,10 @@ class Job:
         trainer: id of the trainer whose job it is.
         epoch: number of this activation among the trainer's; each change of mode begins a new one.
         division: how the data are divided among the workers.
-        first_step: the global step at which the epoch begins; it sets the place in the data.
+        first_step: the global step at which the epoch begins; it sets the place in data that do not end.
         reading: how examples come in.
         gates: what waits at the ps until it is let in.
+        places: of data that end, the batch with which each worker begins; empty otherwise.
     """
 
     model: Model
@@ -55,11 +56,16 @@ class Job:
     first_step: int
     reading: Reading = Reading.FEEDING
     gates: Gates = Gates.NONE
+    places: tuple[int, ...] = ()
 
     @property
     def fed(self) -> Job:
         """The same with examples that are fed: a model at rest takes what it is given."""
         return replace(self, reading=Reading.FEEDING)
+
+    def place(self, worker: int) -> int:
+        """The batch with which a worker begins."""
+        return self.places[worker] if self.places else self.first_step
 
     @property
     def epoch_id(self) -> str:

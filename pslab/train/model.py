@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -90,6 +90,16 @@ class Model:
         if not self.learning_rate > 0:
             raise UsageError(f"the learning rate must be positive, found {self.learning_rate!r}")
         object.__setattr__(self, "placement", choice(Placement, self.placement, "placement"))
+
+    def with_rate(self, learning_rate: float) -> Model:
+        """The same with another learning rate.
+
+        Raises:
+            UsageError: it is not positive, or the optimizer was made by a function, which alone knows its rate.
+        """
+        if callable(self.optimizer):
+            raise UsageError(f"the optimizer of model {self.name!r} was made by a function, which alone knows its rate", "give the optimizer by name")
+        return replace(self, learning_rate=learning_rate)
 
     def make_optimizer(self) -> Optimizer:
         """A new optimizer, for the graph that is being built."""

@@ -54,6 +54,7 @@ def replay(cluster: Tasks, log: ApplyLog, dataset: DataSource, model: Model, unt
     for epoch in log.epochs:
         if epoch.first_step >= last:
             break
+        crew.places.go_to(epoch.places)
         for task in cluster.call_all("generators"):
             cluster.call(task, "draw_from", generators=epoch.generators.get(task, {}))
         if epoch.strategy.races:
@@ -125,6 +126,9 @@ def obstacle(epoch: EpochLog) -> str:
     update = epoch.strategy.update
     if isinstance(update, Async) and not update.lock:
         return f"{update} cannot be replayed: updates and reads run into each other, element by element"
+    if isinstance(update, SSP) and epoch.out:
+        out = ", ".join(f"worker:{worker}" for worker in epoch.out)
+        return f"{update} in which {out} ran out of data cannot be replayed: when others were let go by that, no ledger has"
     if any(not len(state) for states in epoch.generators.values() for state in states.values()):
         return "what it drew at random cannot be drawn again: sequences on a GPU do not tell where they are"
     return ""

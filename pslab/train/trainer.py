@@ -6,11 +6,12 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 from pslab.data.division import Division
 from pslab.data.partitions import DataSource
-from pslab.errors import FailedPreconditionError, UnavailableError, UsageError
+from pslab.errors import FailedPreconditionError, OutOfRangeError, UnavailableError, UsageError
 from pslab.trace.recorder import Records
 from pslab.train.apply_log import ApplyLog
 from pslab.train.by_message import ByMessage
@@ -18,7 +19,9 @@ from pslab.train.camera import Timeline
 from pslab.train.crew import PATIENCE_S, Crew
 from pslab.train.delays import Delay
 from pslab.train.fingerprint import digests, fingerprint
+from pslab.train.history import News, Place
 from pslab.train.job import Job
+from pslab.train.loop import OUT_OF_DATA
 from pslab.train.model import Model
 from pslab.train.reading import Reading
 from pslab.train.replica_view import ReplicaView
@@ -26,6 +29,7 @@ from pslab.train.strategy import Strategy
 from pslab.train.tasks import Tasks
 from pslab.train.traffic import Traffic
 from pslab.train.trainer_status import TrainerStatus
+from pslab.train.watch import MORE_DATA
 
 TRACED_STEPS = 3
 """Updates for which steps are traced: the first may have begun before, and the others' last may not be over."""
@@ -83,10 +87,12 @@ class Trainer(ByMessage):
 
         Raises:
             UsageError: ``steps`` is less than 1.
+            FailedPreconditionError: there are no data for another update.
         """
         if steps < 1:
             raise UsageError(f"steps must be at least 1, found {steps}")
         with self._lock:
+            self._check_data()
             progress = self._crew.look()
             begun = progress.granted if self._crew.active else progress.global_step
             self._target = (self._target if self._state == "running" else begun) + steps
@@ -106,13 +112,15 @@ class Trainer(ByMessage):
         """Go on after `pause`, or after a failure.
 
         Raises:
-            FailedPreconditionError: there is nothing to go on with.
+            FailedPreconditionError: there is nothing to go on with, or there are no data.
         """
         with self._lock:
             if self._state == "running":
                 return
             if self._state not in ("paused", "failed"):
+                self._check_data()
                 raise FailedPreconditionError(f"the training is {self._state}, not paused", "train(steps=…) starts one")
+            self._check_data()
             self._go()
 
     def step(self, n: int = 1, timeout: float = 60.0) -> None:
@@ -120,18 +128,24 @@ class Trainer(ByMessage):
 
         Raises:
             DeadlineExceededError: they were not made in ``timeout`` seconds.
+            FailedPreconditionError: there are no data for another update.
+            OutOfRangeError: the data came to their end before all were made.
             UsageError: ``n`` is less than 1.
         """
         if n < 1:
             raise UsageError(f"n must be at least 1, found {n}")
         with self._lock:
             self.pause()
+            self._check_data()
             self._crew.begin(self._strategy)
             wanted = self._crew.look().granted + n
             self._target = max(self._target, wanted)
             self._crew.limit(wanted)
             self._set_state("paused")
-        self._until(lambda: self._crew.progress.global_step >= wanted and self._crew.made(wanted), timeout, f"{n} updates")
+        self._until(lambda: self._crew.progress.global_step >= wanted or self._state == OUT_OF_DATA, timeout, f"{n} updates")
+        if self._crew.progress.global_step < wanted:
+            raise OutOfRangeError(f"{n - wanted + self._crew.progress.global_step} of {n} updates could be made: {self._message}", MORE_DATA)
+        self._until(lambda: self._crew.made(wanted), timeout, "the last update on every ps")
 
     def stop(self) -> None:
         """End the loops. The parameters stay; `train` begins again."""
@@ -156,6 +170,28 @@ class Trainer(ByMessage):
             if active:
                 self._begin_again()
 
+    def adjust(self, learning_rate: float | None = None, batch_size: int | Sequence[int] | None = None) -> None:
+        """Change these numbers, at the next boundary between steps. Parameters, optimizer slots, the global step and the records stay.
+
+        Raises:
+            UsageError: the optimizer was made by a function, which alone knows its rate; or a number does not fit. Everything goes on as it was.
+        """
+        model, division = self._crew.model, self._crew.division
+        if learning_rate is not None and learning_rate != model.learning_rate:
+            model = model.with_rate(learning_rate)
+        if batch_size is not None:
+            division = replace(division, batch_size=batch_size)
+            division.check(self._crew.workers, self._dataset.examples)
+        with self._lock:
+            if (model, division) == (self._crew.model, self._crew.division):
+                return
+            self._crew.places.divide(division)
+            active = self._crew.active
+            self._crew.end()
+            self._crew.adjust(model, division)
+            if active:
+                self._begin_again()
+
     def slow(self, worker: int, delay: Delay | None) -> None:
         """Let a worker take so much longer in each step, at once; None lets it be as fast as it can be."""
         with self._lock:
@@ -176,13 +212,22 @@ class Trainer(ByMessage):
         """How it fares now."""
         with self._lock, suppress(UnavailableError, FailedPreconditionError):  # of a task that was lost, the last that was seen
             self._loops = self._crew.inspect()
+        return self.seen()
+
+    def seen(self) -> TrainerStatus:
+        """How it fared when it was looked at last: every tenth of a second while it runs. Asks nobody, and waits for nobody."""
         loops = tuple(loop for statuses in self._loops.values() for loop in statuses) if self._crew.active else ()
-        return TrainerStatus(self._state, self._message, self._strategy, self._crew.progress.global_step, self._target, loops, self._crew.dropped)
+        step, places = self._crew.progress.global_step, self._crew.places.now()
+        return TrainerStatus(self._state, self._message, self._strategy, step, self._target, loops, self._crew.dropped, places)
 
     def records(self) -> Records:
         """All step records until now, by time; the field ``strategy`` is an index into `strategies`."""
         with self._lock:
             return self._crew.records()
+
+    def news(self, place: Place | None = None) -> News:
+        """The step records that were seen since ``place``, in the order they came. Like `seen`, it asks nobody."""
+        return self._crew.news(place)
 
     def traffic(self) -> Traffic:
         """What went between the tasks since the present mode began."""
@@ -219,7 +264,7 @@ class Trainer(ByMessage):
             if self._crew.active:  # a pause may have come before the last update was made on every ps
                 self._until(self._crew.settled, PATIENCE_S, "the updates in flight")
             self._publish()
-            found = self._crew.keeper.log(self.job(), prints, digests(self._crew.ask("parameters")))
+            found = self._crew.keeper.log(self.job(), self._crew.places.out(), prints, digests(self._crew.ask("parameters")))
         if found is None:
             raise FailedPreconditionError("there is no log yet: nothing was trained since the tasks were set up", "train(steps=…) begins one")
         return found
@@ -232,6 +277,8 @@ class Trainer(ByMessage):
 
     def restore(self, prefix: str) -> None:
         """Go back to a checkpoint, at a boundary between steps. A training that runs goes on from there, with as many updates to make as it had.
+
+        Data that end are not had again: who is out of data is so after it, too.
 
         Raises:
             OpError: the checkpoint is not there, broken, or of another model; everything is as it was.

@@ -37,10 +37,13 @@ class NotebookPage:
         url: the address of the notebook.
         cells: how many code cells it has.
         pictures: a directory for screenshots.
+
+    Attributes:
+        page: playwright's page.
     """
 
     def __init__(self, page: Any, url: str, cells: int, pictures: Path) -> None:
-        self._page = page
+        self.page = self._page = page
         self._pictures = pictures
         self._cells = page.locator(".jp-Notebook .jp-CodeCell")
         page.goto(url)
@@ -59,11 +62,39 @@ class NotebookPage:
 
     def run(self, cell: int, timeout: float = 60) -> list[Output]:
         """Run a code cell, wait for its new prompt, and return what it shows."""
-        before = self.prompt(cell)
+        self.begin(cell)
+        return self.finish(cell, timeout)
+
+    def begin(self, cell: int) -> None:
+        """Let a code cell run."""
+        self._before = self.prompt(cell)
         self._cells.nth(cell).locator(".cm-content").click()
         self._page.keyboard.press("Control+Enter")
-        self._wait(cell, before, monotonic() + timeout)
+
+    def finish(self, cell: int, timeout: float = 60) -> list[Output]:
+        """Wait until the code cell that was let run has, and return what it shows."""
+        self._wait(cell, self._before, monotonic() + timeout)
         return self.outputs(cell)
+
+    def restart_kernel(self) -> None:
+        """Restart the kernel, as the menu does."""
+        self._page.click(".lm-MenuBar-itemLabel:text-is('Kernel')")
+        self._page.click(".lm-Menu-item[data-command='kernelmenu:restart']")
+        self._page.click(".jp-Dialog-button.jp-mod-accept")
+        self._page.wait_for_selector(".jp-Dialog", state="detached")
+        self._page.wait_for_selector(".jp-StatusBar-TextItem:has-text('| Idle')", timeout=READY_MS)
+
+    def save(self) -> None:
+        """Save the notebook, by the keyboard."""
+        self._page.keyboard.press("Control+s")
+        self._page.wait_for_selector(".jp-mod-dirty", state="detached")
+
+    def theme(self, name: str) -> None:
+        """Choose a theme, as the menu does."""
+        self._page.click(".lm-MenuBar-itemLabel:text-is('Settings')")
+        self._page.hover(".lm-Menu-itemLabel:text-is('Theme')")
+        self._page.click(f".lm-Menu-itemLabel:text-is('{name}')")
+        self._page.wait_for_selector(f"body[data-jp-theme-name='{name}']", state="attached")
 
     def run_all(self, timeout: float) -> None:
         """Run all cells, as the menu does. The first that fails ends it."""

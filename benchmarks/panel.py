@@ -1,0 +1,52 @@
+"""What an open panel costs: the rate of the same training with and without, in turns, in one run; and the kernel's processor time.
+
+python benchmarks/panel.py
+"""
+
+from __future__ import annotations
+
+from time import monotonic, sleep
+
+import numpy as np
+
+import pslab
+from pslab.lab.lab import Lab
+
+WORKERS, ROUNDS, SECONDS = 8, 7, 3.0
+TARGET_SHARE, TARGET_S = 0.03, 0.05
+
+
+def updates_per_s(lab: Lab) -> float:
+    """The rate of updates over some seconds."""
+    begun, steps = monotonic(), lab.trainer.status().global_step
+    sleep(SECONDS)
+    return (lab.trainer.status().global_step - steps) / (monotonic() - begun)
+
+
+def main() -> None:
+    """Print the share of the rate, and the processor time per second."""
+    lab = pslab.Lab()
+    lab.cluster.start(ps=1, workers=WORKERS)
+    try:
+        lab.train(10**9)
+        sleep(2)
+        lab.panel().close()
+        station = lab._station
+        pairs, busy = [], []
+        for _ in range(ROUNDS):
+            without = updates_per_s(lab)
+            panel = lab.panel()
+            before, begun = station.busy_s, monotonic()
+            pairs.append((updates_per_s(lab), without))
+            busy.append((station.busy_s - before) / (monotonic() - begun))
+            panel.close()
+        cost = 1 - np.median([on / off for on, off in pairs])
+        on, off = np.median(pairs, axis=0)
+        print(f"{WORKERS} workers: with a panel {on:.0f} updates/s, without {off:.0f}; cost {cost:.1%} (target {TARGET_SHARE:.0%})")
+        print(f"kernel time of the panel {1e3 * np.median(busy):.0f} ms per second (target {1e3 * TARGET_S:.0f} ms)")
+    finally:
+        lab.cluster.stop()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,172 @@
+// The panel: what the kernel tells goes into a history, and from there to the controls and the plots; what is clicked goes to the kernel.
+
+import { Control } from "./controls.mjs";
+import { icon, make, setAttribute, setText } from "./dom.mjs";
+import { formatCount, formatNumber } from "./format.mjs";
+import { History } from "./history.mjs";
+import { Plots } from "./plots.mjs";
+import { Tasks } from "./tasks.mjs";
+
+const SILENCE_MS = 5000;
+const ICONS = {
+  start: "M3 1.5v11l8.5-5.5z",
+  pause: "M3 2h3v10H3zM8 2h3v10H8z",
+  step: "M2.5 2v10l6-5zM9.5 2h2v10h-2z",
+  stop: "M2.5 2.5h9v9h-9z",
+  reset: "M7 2a5 5 0 1 1-4.6 3l1.5.6A3.4 3.4 0 1 0 7 3.6V6L3.2 3 7 0z",
+  save: "M6.2 1h1.6v5.6l2-2 1.1 1.1L7 9.6 3.1 5.7l1.1-1.1 2 2zM2 11h10v1.6H2z",
+};
+const BUTTONS = [
+  ["start", "Start", (state) => state.training !== "running"],
+  ["pause", "Pause", (state) => state.training === "running"],
+  ["step", "Step", (state) => state.cluster],
+  ["stop", "Stop", (state) => state.training === "running" || state.training === "paused"],
+  ["reset", "Reset", (state) => state.cluster && state.begun],
+  ["save", "Save", (state) => state.begun],
+];
+
+/** The whole panel as an element. `tell(message)` sends to the kernel. */
+class PanelView {
+  constructor({ palette, hide, lock }, tell) {
+    this.history = new History();
+    this._tell = tell;
+    this._lock = lock;
+    this._hide = hide;
+    const ask = (name, value = null) => tell({ ask: name, value });
+    this._ask = ask;
+    this._buttons = BUTTONS.filter(([name]) => !hide.includes(name)).map(([name, words, when]) => ({ name, when, button: this._button(name, words) }));
+    this._restore = make("select", { "aria-label": "Restore a checkpoint" });
+    this._restore.addEventListener("change", () => { if (this._restore.value) ask("restore", this._restore.value); this._restore.value = ""; });
+    this._still = this._toggle("Hold picture", "Let the picture stand still while the training goes on", (on) => this._hold(on));
+    this._frozen = this._toggle("Freeze run", "Keep these curves behind those to come", (on) => ask(on ? "freeze" : "thaw"));
+    this._status = make("div", { class: "pslab-status" });
+    this._notice = make("div", { class: "pslab-notice", role: "alert" });
+    this._controls = new Map();
+    this._controlsPlace = make("div", { class: "pslab-controls", role: "group", "aria-label": "Controls" });
+    this.plots = new Plots(palette, hide);
+    this._tasks = new Tasks(ask, !hide.includes("kill") && !lock.includes("kill"));
+    const shown = (name, element) => (hide.includes(name) ? [] : [element]);
+    this.element = make("div", { class: "pslab-panel", role: "region", "aria-label": "pslab panel" },
+      make("div", { class: "pslab-bar", role: "toolbar", "aria-label": "Training" }, ...this._buttons.map(({ button }) => button), ...shown("restore", this._restore), this._status, ...shown("freeze", this._frozen), this._still),
+      make("div", { class: "pslab-body" }, this._controlsPlace, this.plots.element),
+      make("div", { class: "pslab-foot" }, this._tasks.element, this._notice));
+    this.element.addEventListener("keydown", (event) => { if (!event.ctrlKey && !event.metaKey) event.stopPropagation(); }); // single letters are not the notebook's
+  }
+
+  remove() {
+    clearInterval(this._watch);
+    this.plots.remove();
+    this._tasks.remove();
+  }
+
+  /** Take in what the kernel tells. */
+  take(content, buffers) {
+    this.history.take(content, buffers);
+    this._heard = Date.now();
+    this._watch ??= setInterval(() => this._showSilence(), 1000);
+    if (this.history.state.controls) this._showState(this.history.state);
+    if (!this._held) this.plots.draw(this.history);
+  }
+
+  _showState(state) {
+    const known = { ...state, cluster: state.tasks?.length > 0, begun: state.step > 0 || state.training !== "idle" };
+    for (const { name, when, button } of this._buttons) {
+      const waits = name in state.pending;
+      setAttribute(button, "aria-busy", waits ? "true" : null);
+      button.disabled = !when(known) || this._lock.includes(name);
+    }
+    setText(this._buttons.find(({ name }) => name === "start")?.button.lastChild ?? make("i"), state.training === "paused" && state.target > state.step ? "Resume" : "Start");
+    this._showControls(state);
+    this._showCheckpoints(state.checkpoints, known.cluster);
+    this._tasks.show(state.tasks, state.loops);
+    this._showStatus(state);
+    this._showNotice(state);
+    setAttribute(this._frozen, "aria-pressed", String(Boolean(state.ghost)));
+    setText(this._frozen, state.ghost ? "Drop frozen" : "Freeze run");
+  }
+
+  _showControls(state) {
+    for (const [name, face] of Object.entries(state.controls)) {
+      if (this._hide.includes(name)) continue;
+      if (!this._controls.has(name)) {
+        const control = new Control(name, (value) => this._ask(name, value), this._lock.includes(name));
+        this._controls.set(name, control);
+        this._controlsPlace.append(control.element);
+      }
+      this._controls.get(name).show(face, state.pending[name]);
+    }
+  }
+
+  _showCheckpoints(names, cluster) {
+    const key = names.join("\n");
+    this._restore.disabled = !names.length || !cluster || this._lock.includes("restore");
+    if (this._checkpoints === key) return;
+    this._checkpoints = key;
+    this._restore.replaceChildren(make("option", { value: "" }, "Restore …"), ...names.map((name) => make("option", { value: name }, name)));
+  }
+
+  _showStatus(state) {
+    const latest = Object.entries(state.latest).filter(([, value]) => value !== null).map(([name, value]) => `${name} ${formatNumber(value)}`);
+    const parts = [`step ${formatCount(state.step)}`, ...latest.slice(0, 2), ...(state.rate ? [`${formatNumber(state.rate)} updates/s`] : []), ...latest.slice(2), ...(state.dropped ? [`${formatCount(state.dropped)} dropped`] : [])];
+    const waits = Object.keys(state.pending);
+    const doing = waits.length ? `${state.training}, ${waits[0].replace("_", " ")} …` : state.training;
+    const key = doing + parts.join();
+    if (this._statusKey === key) return;
+    this._statusKey = key;
+    this._status.replaceChildren(make("span", { class: "pslab-state", "data-state": state.training }, doing), ...parts.map((part) => make("span", {}, part)));
+  }
+
+  _showNotice(state) {
+    const name = state.refusal?.name;
+    const label = state.controls[name]?.label ?? name;
+    setText(this._notice, state.refusal ? `${label} stays as it is: ${state.refusal.words}` : state.message);
+    for (const [other, control] of this._controls) control.element.classList.toggle("pslab-refused", other === name);
+  }
+
+  _showSilence() {
+    const silent = Date.now() - this._heard > SILENCE_MS;
+    this.element.classList.toggle("pslab-silent", silent);
+    if (silent) setText(this._notice, "Nothing is heard from the kernel; this is the last picture. %pslab panel opens another.");
+  }
+
+  _button(name, words) {
+    const button = make("button", { type: "button", "data-name": name, disabled: "" }, icon(ICONS[name]), make("span", {}, words));
+    button.addEventListener("click", () => this._ask(name));
+    return button;
+  }
+
+  _toggle(words, hint, act) {
+    const button = make("button", { type: "button", "aria-pressed": "false", title: hint }, words);
+    button.addEventListener("click", () => {
+      const on = button.getAttribute("aria-pressed") !== "true";
+      setAttribute(button, "aria-pressed", String(on));
+      act(on);
+    });
+    return button;
+  }
+
+  _hold(on) {
+    this._held = on;
+    this.plots.still = on;
+    this.plots.draw(on ? this.history.copy() : this.history);
+  }
+}
+
+async function render({ model, el }) {
+  const line = await model.widget_manager.get_model(model.get("line").replace("IPY_MODEL_", ""));
+  const view = new PanelView({ palette: model.get("palette"), hide: model.get("hide"), lock: model.get("lock") }, (message) => model.send(message));
+  const hear = (content, buffers) => view.take(content, buffers);
+  line.on("msg:custom", hear);
+  el.append(view.element);
+  el.pslab = view;
+  const cell = el.closest(".jp-OutputArea");
+  cell?.classList.add("pslab-live");
+  model.send({});
+  return () => {
+    line.off("msg:custom", hear);
+    cell?.classList.remove("pslab-live");
+    view.remove();
+  };
+}
+
+export default { render };

@@ -1,0 +1,23 @@
+"""The front end's modules as the one that a widget takes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+FRONT = Path(__file__).with_name("front")
+MODULES = ("dom", "format", "history", "scales", "pen", "series_plot", "area_plot", "timeline_plot", "controls", "tasks", "plots", "panel")
+"""Each may import from those before it. Their top-level names are different, so they may share one scope."""
+
+_IMPORT = re.compile(r'^import \{[^}]*\} from "\./\w+\.mjs";\n', re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const)\b)", re.MULTILINE)
+
+
+def module_text() -> str:
+    """All modules in one: what they import of each other is there already."""
+    return "\n".join(_EXPORT.sub("", _IMPORT.sub("", (FRONT / f"{name}.mjs").read_text(encoding="utf-8"))) for name in MODULES)
+
+
+def style_text() -> str:
+    """The style sheet."""
+    return (FRONT / "panel.css").read_text(encoding="utf-8")

@@ -1,0 +1,166 @@
+"""The panel's widgets.
+
+Two comms: one takes wishes from the front end and is never published on, the other (`Station.line`) tells what has changed. ipykernel 7 gives a comm's messages to
+the subshell that last published on it; where nobody has, they go to the one that the front end asks for, which answers also while a cell runs.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from time import monotonic, sleep, thread_time, time
+from typing import TYPE_CHECKING, Any
+
+import anywidget
+import ipywidgets
+import traitlets
+from IPython.display import DisplayHandle, display
+
+from pslab.errors import UsageError
+from pslab.lab import palette
+from pslab.lab.panel.actions import ACTIONS
+from pslab.lab.panel.controls import CONTROLS
+from pslab.lab.panel.desk import Desk
+from pslab.lab.panel.feed import Feed, Message
+from pslab.lab.panel.front_end import module_text, style_text
+from pslab.lab.panel.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from pslab.lab.lab import Lab
+
+PERIOD_S = 0.1
+"""Seconds between two messages."""
+_SETTERS = {control.name: control.apply for control in CONTROLS}
+_PALETTE = {
+    "series": list(palette.SERIES),
+    "phases": {name: colour for name, (colour, _) in palette.PHASES.items()},
+    "flows": {name: colour for name, (colour, _, _) in palette.FLOWS.items()},
+}
+
+
+class Panel(anywidget.AnyWidget):
+    """Controls and live plots of a lab; shown where it is the value of a cell.
+
+    Args:
+        station: what it shares with the other panels of the lab.
+        hide: names of controls and buttons that are not shown.
+        lock: names of those that are shown, but cannot be used.
+    """
+
+    _esm = module_text()
+    _css = style_text()
+    line = traitlets.Instance(ipywidgets.Widget).tag(sync=True, **ipywidgets.widget_serialization)
+    palette = traitlets.Dict().tag(sync=True)
+    hide = traitlets.List().tag(sync=True)
+    lock = traitlets.List().tag(sync=True)
+
+    def __init__(self, station: Station, hide: Sequence[str], lock: Sequence[str]) -> None:
+        super().__init__(line=station.line, palette=_PALETTE, hide=list(hide), lock=list(lock))
+        self._station = station
+        self._snapshots: list[DisplayHandle] = []
+        self.comm.__dict__.pop("_reply_subshell_id", None)  # it was opened from a cell, and is to answer while that cell runs
+        self.on_msg(self._hear)
+
+    def __repr__(self) -> str:
+        return "pslab panel"
+
+    def _ipython_display_(self) -> None:
+        data, metadata = self._repr_mimebundle_()
+        display(data, metadata=metadata, raw=True)
+        handle = display(Snapshot(self._station.desk.lab), display_id=True)
+        if handle is not None:
+            self._snapshots.append(handle)
+
+    def close(self) -> None:
+        """Take the panel away; its last picture stays."""
+        self._station.leave(self)
+        self.show_snapshot(Snapshot(self._station.desk.lab))
+        super().close()
+
+    def show_snapshot(self, snapshot: Snapshot) -> None:
+        """Let each place that the panel is shown at keep this picture."""
+        for handle in self._snapshots:
+            handle.update(snapshot)
+
+    def _hear(self, _: Panel, content: dict[str, Any], buffers: list[bytes]) -> None:
+        name = content.get("ask")
+        if name is None:
+            self._station.begin_anew()
+        elif name not in (*self.hide, *self.lock):
+            with suppress(UsageError):  # a front end of another version
+                self._station.desk.ask(name, content.get("value"))
+
+
+class Station:
+    """What all panels of a lab share: the desk, the feed, and the thread that tells what has changed while a panel is open.
+
+    Args:
+        lab: whose.
+
+    Attributes:
+        desk: where wishes are granted.
+        line: the widget that front ends listen to.
+        busy_s: processor time that telling has taken, in seconds.
+    """
+
+    def __init__(self, lab: Lab) -> None:
+        grants = {**_SETTERS, **ACTIONS, "freeze": lambda _desk, _value: self._feed.freeze(), "thaw": lambda _desk, _value: self._feed.thaw()}
+        self.desk = Desk(lab, grants, frozenset(_SETTERS))
+        self._feed: Feed = Feed(self.desk)
+        self.line: ipywidgets.Widget = ipywidgets.Widget()
+        self.busy_s = 0.0
+        self._panels: list[Panel] = []
+        self._opened = threading.Event()
+        threading.Thread(target=self._tell, name="pslab panel", daemon=True).start()
+
+    def open(self, hide: Sequence[str], lock: Sequence[str]) -> Panel:
+        """A further panel.
+
+        Raises:
+            UsageError: there is no control or button of such a name.
+        """
+        for name in (*hide, *lock):
+            if name not in self.desk.names:
+                raise UsageError(f"the panel has no {name!r}", f"one of: {', '.join(self.desk.names)}")
+        panel = Panel(self, hide, lock)
+        self._panels.append(panel)
+        self._opened.set()
+        return panel
+
+    def leave(self, panel: Panel) -> None:
+        """Let a panel go."""
+        if panel in self._panels:
+            self._panels.remove(panel)
+        if not self._panels:
+            self._opened.clear()
+
+    def begin_anew(self) -> None:
+        """Tell everything again: a front end has just come."""
+        self._feed.begin_anew()
+
+    def _tell(self) -> None:
+        due, state = monotonic(), "idle"
+        while self._opened.wait():
+            before = thread_time()
+            message = self._news()
+            if message is not None:
+                self.line.send(message.content, message.buffers)
+                now = message.content.get("state", {}).get("training", state)
+                if state == "running" != now:
+                    threading.Thread(target=self._take_pictures, name="pslab panel snapshot", daemon=True).start()
+                state = now
+            self.busy_s += thread_time() - before
+            due = max(due + PERIOD_S, monotonic())
+            sleep(max(due - monotonic(), 0.0))
+
+    def _news(self) -> Message | None:
+        try:
+            return self._feed.next(time(), monotonic())
+        except Exception as error:  # the lab goes on, and so does the panel with its next look
+            return Message({"state": {"message": f"the panel cannot look: {type(error).__name__}: {error}"}}, [])
+
+    def _take_pictures(self) -> None:
+        snapshot = Snapshot(self.desk.lab)
+        for panel in list(self._panels):
+            panel.show_snapshot(snapshot)
