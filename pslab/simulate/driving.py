@@ -41,6 +41,7 @@ class Rules:
     """The state behind the ops that make workers wait: what `pslab.sync` keeps on the ps tasks, in numbers alone."""
 
     step: int = 0
+    chosen: int = 0
     gathered: Counter[str] = field(default_factory=Counter)
     ticks: defaultdict[str, Counter[int]] = field(default_factory=lambda: defaultdict(Counter))
     staleness: dict[str, int] = field(default_factory=dict)
@@ -56,6 +57,12 @@ class Rules:
                 self.gathered[attrs["accumulator"]] += never_stale or read_step >= self.step
             case "QuorumTake":
                 self.gathered[attrs["accumulator"]] = 0
+            case "QuorumBring":
+                self.gathered[attrs["quorum"]] += 1
+            case "QuorumChoose":
+                self.chosen, self.gathered[attrs["quorum"]] = self.gathered[attrs["quorum"]], 0
+            case "TakeChosen":
+                self.gathered[attrs["accumulator"]] -= self.chosen
             case "ClockTick":
                 self.ticks[attrs["clock"]][attrs["worker"]] += 1
                 self.ticks[attrs["clock"]] |= Counter(dict.fromkeys(range(attrs["workers"]), 0))
@@ -68,13 +75,20 @@ class Rules:
             case "StepAfter":
                 return self.step > read_step
             case "QuorumReady":
-                required = Quorum(range(attrs["workers"]), attrs["most"], attrs["backup"]).required
-                return all(self.gathered[a] >= required for a in attrs["accumulators"])
+                return all(self.gathered[a] >= _required(node) for a in attrs["accumulators"])
+            case "QuorumBrought":
+                return self.gathered[attrs["quorum"]] >= _required(node)
+            case "ChosenReady":
+                return all(self.gathered[a] >= self.chosen for a in attrs["accumulators"])
             case "ClockRead":
                 ticks = self.ticks[attrs["clock"]]
                 workers = len(ticks)
                 return not workers or ticks[attrs["worker"]] - min(ticks.values()) <= self.staleness[attrs["clock"]]
         return True
+
+
+def _required(node: Node) -> int:
+    return Quorum(range(node.attrs["workers"]), node.attrs["most"], node.attrs["backup"]).required
 
 
 class Driver:

@@ -112,12 +112,6 @@ def _require_scalar(tensor: Tensor, what: str) -> None:
 # Kernels
 
 
-def take(state: Any, accumulator: str, num_required: int, aggregation: str) -> Any:
-    """Take what an accumulator of a task has gathered, or `NOT_YET`. Call it under the task's monitor."""
-    gathered = accumulator_of(state, accumulator)
-    return {"mean": gathered.take_grad, "sum": gathered.take_sum, "weighted": gathered.take_weighted}[aggregation](num_required)
-
-
 def accumulator_of(state: Any, name: str) -> Accumulator:
     """An accumulator of a task. Call it under the task's monitor."""
     return state.resource(ACCUMULATORS + name, Accumulator)  # type: ignore[no-any-return]
@@ -128,7 +122,7 @@ def _apply_gradient(state: Any, name: str, xp: Any, gradient: Any, local_step: A
 
 
 def _take_gradient(state: Any, name: str, xp: Any, *, accumulator: str, num_required: int, dtype: str, shape: Any, aggregation: str) -> Any:
-    return take(state, accumulator, num_required, aggregation)
+    return accumulator_of(state, accumulator).take(num_required, aggregation)
 
 
 def _set_global_step(state: Any, name: str, xp: Any, step: Any, *, accumulator: str) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 
 class Quorum:
-    """Knows who may still contribute. A state machine: no threads, no waiting of its own.
+    """Knows who may still contribute, and who has. A state machine: no threads, no waiting of its own.
 
     Args:
         workers: indices of the workers.
@@ -18,9 +18,14 @@ class Quorum:
         self._active = set(workers)
         self._most = most
         self._backup = backup
+        self._brought: list[int] = []
+
+    def bring(self, worker: int) -> None:
+        """``worker`` has brought a contribution, which is for no update yet."""
+        self._brought.append(worker)
 
     def leave(self, worker: int) -> None:
-        """``worker`` contributes no more, and no update waits for it."""
+        """``worker`` contributes no more, and no update waits for it; what it has brought stays."""
         self._active.discard(worker)
 
     @property
@@ -32,3 +37,20 @@ class Quorum:
     def required(self) -> int:
         """How many contributions the next update waits for: at least one, and 0 if there is nobody who could make one."""
         return min(len(self._active), max(1, min(self._most, len(self._active) - self._backup)))
+
+    @property
+    def over(self) -> bool:
+        """Whether there is no further update: everybody has left, and nothing is here."""
+        return not self._active and not self._brought
+
+    @property
+    def enough(self) -> bool:
+        """Whether what was brought makes an update."""
+        return bool(self._brought) and len(self._brought) >= self.required
+
+    def choose(self) -> list[int]:
+        """Whose contributions make the next update, each as often as it has brought one: all that are here. Empty while there are too few."""
+        if not self.enough:
+            return []
+        chosen, self._brought = sorted(self._brought), []
+        return chosen

@@ -16,7 +16,7 @@ from pslab.sync.claim_ops import claim, paused_time, try_claim
 from pslab.sync.ledger_ops import ledger_answer, ledger_note
 from pslab.sync.ops import NEVER_STALE, accumulator_apply_gradient, accumulator_set_global_step
 from pslab.sync.pacing_ops import step_after
-from pslab.sync.quorum_ops import quorum_ready, quorum_take
+from pslab.sync.quorum_ops import chosen_ready, quorum_bring, quorum_brought, quorum_choose, quorum_ready, quorum_take, take_chosen
 from pslab.train.applying import apply_at_once, by_task, enter, note_read, own_arrays, pace_of, task_of
 from pslab.train.committing import WorkerSide, outer_optimizer, outer_slots, worker_side
 from pslab.train.divergence import squared_distances
@@ -134,6 +134,9 @@ def gathered_replica(job: Job, worker: int) -> ReplicaGraph:
         ledger = resources_of(job.epoch_id)
         entries = enter(replica, differences, arrival.exchange.sent, lambda: ledger_note(ledger, worker)) if races else {}
         handed_in = []
+        if always:
+            with replica.graph.device(PS_0), replica.graph.control_dependencies([stale.op, entries[task_of(replica.global_step)]]):
+                handed_in.append(quorum_bring(quorum_of(job), worker))
         for difference, variable, old in zip(differences, replica.variables, arrival.before, strict=True):
             with replica.graph.colocate_with(variable.op):
                 fresh = NEVER_STALE if always else sent_step
@@ -195,18 +198,26 @@ def chief(job: Job) -> ChiefGraph:
     update = job.strategy.update
     assert isinstance(update, Sync | KAsync)
     replica = build_replica(job, 0)
+    rule, chosen = quorum_of(job), None
     with replica.on_worker():
         begin: list[Operation] = []
         entered: list[Operation] = []
         taken: dict[Variable, Tensor] = {}
-        for here in by_task(replica).values():
+        for _, here in sorted(by_task(replica).items()):
             names = {v: accumulator_of(job, v) for v in here if v is not replica.global_step}
             with replica.graph.colocate_with(here[0].op):
                 begin += [accumulator_set_global_step(name, replica.global_step.value()) for name in names.values()]
-                ready = quorum_ready(quorum_of(job), list(names.values()))
+                if isinstance(update, Sync):
+                    ready = quorum_ready(rule, list(names.values()))
+                else:
+                    ready = quorum_brought(rule) if chosen is None else chosen_ready(chosen, list(names.values()))
                 entry = _chief_entry(job, [ready], updates=1)
                 with replica.graph.control_dependencies([ready, *entry]):
-                    taken.update({v: quorum_take(name, v, update.aggregation) for v, name in names.items()})
+                    if isinstance(update, KAsync) and chosen is None:  # on the first ps, whose accumulators have what its quorum was brought
+                        chosen = quorum_choose(rule)
+                    for v, name in names.items():
+                        how = update.aggregation
+                        taken[v] = quorum_take(name, v, how) if chosen is None else take_chosen(chosen, name, v, how)
             entered += entry
         optimizer = outer_optimizer(job, replica)
         updates = [u.op for u in optimizer.update((taken[v], v) for v in replica.variables)]

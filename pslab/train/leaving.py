@@ -47,8 +47,11 @@ def leaving(job: Job, replica: Replica) -> Leaving:
             with replica.graph.as_default(), replica.graph.colocate_with(variables[0].op):
                 if pace is not None:
                     left.append(clock_leave(pace, replica.worker, [v for v in variables if v is not replica.global_step]))
-                elif job.strategy.gathered:
+                elif isinstance(job.strategy.update, Sync):
                     left.append(quorum_leave(quorum_of(job), replica.worker))
+        if isinstance(job.strategy.update, KAsync):
+            with replica.graph.as_default(), replica.graph.device(PS_0):
+                left.append(quorum_leave(quorum_of(job), replica.worker))
     return Leaving(left, giving_back(job, replica))
 
 

@@ -92,8 +92,12 @@ class Watch:
             self._recover(UnavailableError("a task was started anew"))
         elif done:
             self._set_state("done")
-        elif self._state in ("running", "paused") and self._ended():
+        elif self._state in ("running", "paused") and self._ended() and self._nothing_under_way():
             self._run_out()
+
+    def _nothing_under_way(self) -> bool:
+        """Whether the last update that can be made is made; where some have data, what they have claimed never will be."""
+        return self._strategy.resident or self._crew.progress.global_step == self._crew.progress.granted
 
     def _ended(self) -> bool:
         """Whether no further update can be made, for want of data: nobody has any, or somebody has none whom the mode cannot do without."""

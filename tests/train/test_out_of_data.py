@@ -10,6 +10,7 @@ import pytest
 from pslab.data.batches import Batches
 from pslab.data.division import Division
 from pslab.errors import FailedPreconditionError, OutOfRangeError, UnimplementedError, UsageError
+from pslab.train.apply_log import ApplyLog
 from pslab.train.collective import RingAllReduce
 from pslab.train.commits import Differences, Gradients
 from pslab.train.compression import TopK
@@ -353,3 +354,24 @@ def test_batches_of_another_size_are_refused_on_the_way_and_another_rate_is_not(
             trainer.adjust(batch_size=10)
         trainer.adjust(learning_rate=0.01)
         assert to_the_end(trainer).global_step == 2 * sum(STEPS)
+
+
+def test_a_ring_that_somebody_left_is_replayed_to_its_end():
+    with training(Strategy(update=RingAllReduce())) as trainer:
+        to_the_end(trainer)
+        found, log = trainer.parameters(), trainer.log()
+    with LocalTasks(1, 3) as tasks:
+        again = replay(tasks, log, data("float64"), model("momentum"), timeout=PATIENCE_S)
+    assert all(np.array_equal(again[name], found[name]) for name in found)
+
+
+def test_a_log_on_disk_knows_who_was_where(tmp_path):
+    with training(Strategy(update=Async())) as trainer:
+        trainer.step(5)
+        trainer.stop()
+        to_the_end(trainer)
+        log = trainer.log()
+    again = ApplyLog.load(log.save(tmp_path / "log"))
+    assert [(e.places, e.out) for e in again.epochs] == [(e.places, e.out) for e in log.epochs]
+    assert sum(again.epochs[1].places) == 5
+    assert again.epochs[1].out == (0, 1, 2)
