@@ -13,6 +13,7 @@ from pslab.errors import FailedPreconditionError
 from pslab.lab.lab_cluster import LabCluster
 from pslab.lab.memory import chunk_that_fits, held
 from pslab.lab.recipe import Recipe
+from pslab.lab.share import Origin
 from pslab.train.job import Job
 from pslab.train.model import Model
 from pslab.train.model_session import CHUNK
@@ -36,6 +37,7 @@ class Workbench:
     def __init__(self) -> None:
         self.cluster = LabCluster(self._leave, self._resized, lambda: self._trainer)
         self._dataset: DataSource | None = None
+        self._origin: Origin | None = Origin()
         self._division = Division()
         self._reading = Reading.FEEDING
         self._recipe = Recipe()

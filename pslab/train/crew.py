@@ -12,19 +12,20 @@ import numpy as np
 
 from pslab.data.division import Division
 from pslab.data.partitions import DataSource
-from pslab.errors import PslabError, UnavailableError
+from pslab.errors import FailedPreconditionError, PslabError, UnavailableError
 from pslab.trace.recorder import Records
 from pslab.train.camera import Shot, full_shots
 from pslab.train.delays import Delay
 from pslab.train.distances import ReplicaParameters
 from pslab.train.history import History, News, Place
 from pslab.train.homecoming import FIRST_PS, Homecoming
-from pslab.train.job import CHIEF, CLIENT, Job
+from pslab.train.job import CHIEF, CLIENT, Gates, Job
 from pslab.train.log_keeping import LogKeeper
 from pslab.train.loop import LoopStatus
 from pslab.train.model import Features, Model, try_out
+from pslab.train.places import Places
 from pslab.train.plans import mode_plan
-from pslab.train.reading import Reading
+from pslab.train.reading import Reading, check_passes
 from pslab.train.service import Progress
 from pslab.train.stepping import Stepper
 from pslab.train.strategy import Replication, Strategy
@@ -57,6 +58,7 @@ class Crew:
         active: whether an epoch is on.
         progress: how far the training was when it was looked at last.
         keeper: who keeps the apply log.
+        places: how far the workers are in data that end.
 
     Raises:
         UsageError: the model cannot be built or trained.
@@ -78,8 +80,10 @@ class Crew:
         self.progress = Progress(0, 0)
         self._history = History(self.metric_names)
         self._homecoming: Homecoming | None = None
-        self._gated = False
+        self._gates = Gates.NONE
+        self._first_step = 0
         self.keeper = LogKeeper(cluster)
+        self.places = Places(division)
 
     @property
     def dropped(self) -> int:
@@ -104,7 +108,8 @@ class Crew:
             self.division,
             self.progress.global_step,
             self._reading,
-            self._gated,
+            self._gates,
+            self.places.next(self._cluster.workers),
         )
 
     def check(self, strategy: Strategy, workers: int) -> None:
@@ -116,14 +121,17 @@ class Crew:
         """
         strategy.check(workers)
         self.division.check(workers, self._dataset.examples)
+        self.places.check(workers)
+        check_passes(self._reading, self.division)
         if strategy.resident:  # depends on the model, too
             mode_plan(replace(self.job(strategy), workers=workers))
 
     # What the tasks have
 
     def begin_anew(self) -> None:
-        """Forget all records and what was dropped, and let random sequences begin anew."""
+        """Forget all records, what was dropped, and how far the workers are in their data; let random sequences begin anew."""
         self._history = History(self.metric_names)
+        self.places = Places(self.division)
         self._dropped = 0
         self._cluster.call_all("begin_anew")
 
@@ -166,15 +174,16 @@ class Crew:
 
     # Epochs
 
-    def begin(self, strategy: Strategy, gated: bool = False) -> None:
-        """Begin an epoch: all loops are built, and wait for their first claim; ``gated``, messages wait at the ps. Nothing happens if such a one is on."""
-        if self.active and gated == self._gated:
+    def begin(self, strategy: Strategy, gates: Gates = Gates.NONE) -> None:
+        """Begin an epoch: all loops are built, and wait for their first claim, and at ``gates``. Nothing happens if such a one is on."""
+        if self.active and gates is self._gates:
             return
         self.end()
-        self._gated = gated
+        self._gates = gates
         self.strategies.append(strategy)
-        step = self.look().global_step
+        step = self._first_step = self.look().global_step
         job = self.job(strategy)
+        self.places.begin(job.places, step)
         self.pause()
         self.keeper.begin(job, None if self.keeper.begun else self.ask("state"))
         self._cluster.call(FIRST_PS, "begin", epoch_id=job.epoch_id, granted=step)
@@ -210,6 +219,8 @@ class Crew:
         told = "" if self._homecoming is None else self._homecoming.end()
         self.active, self._homecoming = False, None
         self._stop_and_drop()
+        with suppress(UnavailableError, FailedPreconditionError):  # a ps that was lost has no global step
+            self.places.end(self.strategies[-1], self.look().global_step)
         self._fetch()
         return told
 
@@ -267,7 +278,7 @@ class Crew:
 
     def stepper(self) -> Stepper:
         """What lets messages in, in an epoch with gates."""
-        return Stepper(self._cluster, self.job(self.strategies[-1]).epoch_id)
+        return Stepper(self._cluster, self.job(self.strategies[-1]))
 
     # Looking
 
@@ -277,9 +288,16 @@ class Crew:
         return self.progress
 
     def settled(self) -> bool:
-        """Whether no update is under way."""
+        """Whether no update is under way: each that was claimed is made, on every ps. What waits at a gate is not under way."""
         progress = self.look()
-        return progress.global_step == progress.granted
+        return self._gates is not Gates.NONE or (progress.global_step == progress.granted and self.made(progress.global_step))
+
+    def made(self, step: int) -> bool:
+        """Whether every ps has made the updates up to global step ``step``: the first counts them, and others may be behind."""
+        if not (self.active and self.strategies[-1].races):
+            return True  # who makes an update counts it when all ps have made it
+        epoch_id = self.job(self.strategies[-1]).epoch_id
+        return all(self._cluster.call(ps, "updates", epoch_id=epoch_id) >= step - self._first_step for ps in self._servers()[1:])
 
     def has_parameters(self) -> bool:
         """Whether the chief can be asked, and all variables have a value."""
@@ -309,7 +327,7 @@ class Crew:
 
     def loops(self) -> dict[str, list[LoopStatus]]:
         """The loops of each task."""
-        return self._cluster.call_all("loops", tasks=self._drivers())
+        return self._note(self._cluster.call_all("loops", tasks=self._drivers()))
 
     def film(self) -> None:
         """Trace the steps that begin from now on."""
@@ -344,12 +362,16 @@ class Crew:
     def _stop_and_drop(self) -> None:
         """What is forgotten before all loops have ended would be made anew by those that still run."""
         try:
-            self._cluster.call_all("stop")
-            self.keeper.end()
+            self._note(self._cluster.call_all("stop"))
+            self.keeper.end(self.places.out())
         finally:
             held = self._cluster.call_all("drop", epoch_id=self.job(self.strategies[-1]).epoch_id)
         self._dropped += max(held.values(), default=0)
         self.progress = self.progress._replace(late=0)
+
+    def _note(self, found: dict[str, list[LoopStatus]]) -> dict[str, list[LoopStatus]]:
+        self.places.note(place for loops in found.values() for loop in loops for place in loop.places)
+        return found
 
     def _wake(self) -> None:
         with suppress(UnavailableError):  # who is lost does not sleep

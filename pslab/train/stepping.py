@@ -10,6 +10,7 @@ import numpy as np
 
 from pslab.errors import DeadlineExceededError, FailedPreconditionError, UsageError
 from pslab.train.homecoming import FIRST_PS
+from pslab.train.job import CLIENT, Job
 from pslab.train.order_service import AtGate
 from pslab.train.tasks import Tasks
 
@@ -76,13 +77,14 @@ class Stepper:
 
     Args:
         cluster: the tasks.
-        epoch_id: of the epoch whose gates they are.
+        job: the epoch whose gates they are.
         timeout: seconds that a message may take to come, or to get through.
     """
 
-    def __init__(self, cluster: Tasks, epoch_id: str, timeout: float = 60.0) -> None:
+    def __init__(self, cluster: Tasks, job: Job, timeout: float = 60.0) -> None:
         self._cluster = cluster
-        self._epoch_id = epoch_id
+        self._gathered = job.strategy.gathered
+        self._epoch_id = job.epoch_id
         self._timeout = timeout
 
     def messages(self) -> tuple[Message, ...]:
@@ -94,13 +96,15 @@ class Stepper:
 
         Raises:
             UsageError: there is no such worker.
-            FailedPreconditionError: none of that worker can come: it waits for slower ones.
+            FailedPreconditionError: none of that worker can come: it waits for slower ones, or is out of data.
             DeadlineExceededError: none came.
         """
         if worker is not None and not 0 <= worker < self._cluster.workers:
             raise UsageError(f"there is no worker {worker}; they are numbered from 0 to {self._cluster.workers - 1}")
-        self._until(lambda: self._waiting(worker) or self._held(worker), "a message")
+        self._until(lambda: self._waiting(worker) or self._held(worker) or self._out(worker), "a message")
         if not (waiting := self._waiting(worker)):
+            if self._out(worker):
+                raise FailedPreconditionError("no message can come: out of data", "lab.data(passes=…) with more passes begins anew")
             raise FailedPreconditionError(f"worker:{worker} waits for slower ones", "let another worker's message in first")
         message = waiting[0]
         before, passed = self._order(message.ps), self._gate(message.ps).passed
@@ -110,7 +114,7 @@ class Stepper:
 
     def _told(self, message: Message, before: np.ndarray, after: np.ndarray) -> Passage:
         mine = np.flatnonzero(before == ~message.worker)
-        applied = len(after) > len(before) and bool((after[len(before) :] == message.worker).any())
+        applied = not self._gathered and len(after) > len(before) and bool((after[len(before) :] == message.worker).any())
         read = int((before[: mine[-1]] >= 0).sum()) if applied and len(mine) else None
         made = int((before >= 0).sum())
         gates = self._gates()
@@ -129,6 +133,13 @@ class Stepper:
 
     def _held(self, worker: int | None) -> bool:
         return worker is not None and any(worker in gate.held for gate in self._gates().values())
+
+    def _out(self, worker: int | None) -> bool:
+        """Whether a worker, or everybody, is out of data."""
+        workers = range(self._cluster.workers) if worker is None else [worker]
+        found = self._cluster.call_all("loops", tasks=[*(f"worker:{w}" for w in range(self._cluster.workers)), CLIENT])
+        out = {place.worker for loops in found.values() for loop in loops for place in loop.places if place.out}
+        return out.issuperset(workers)
 
     def _order(self, ps: str) -> np.ndarray:
         return self._cluster.call(ps, "ledger", epoch_id=self._epoch_id)  # type: ignore[no-any-return]

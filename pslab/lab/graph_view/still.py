@@ -37,6 +37,10 @@ class Still:
     def __init__(self, scene: Mapping[str, Any] | None, words: str) -> None:
         self._scene, self._words = scene, words
 
+    def same_as(self, other: Still | None) -> bool:
+        """Whether it is of the same scene, or has none to show in place of the other's."""
+        return self._scene is None or (other is not None and self._scene is other._scene)
+
     def __repr__(self) -> str:
         return f"pslab graph: {self._words}" if self._scene is not None else ""
 

@@ -50,6 +50,7 @@ class GraphView(anywidget.AnyWidget):
         super().__init__(line=station.line, palette=_PALETTE)
         self._station = station
         self._stills: list[DisplayHandle] = []
+        self._shown: Still | None = None
         self.comm.__dict__.pop("_reply_subshell_id", None)  # it was opened from a cell, and is to answer while that cell runs
         self.on_msg(self._hear)
 
@@ -59,9 +60,11 @@ class GraphView(anywidget.AnyWidget):
     def _ipython_display_(self) -> None:
         data, metadata = self._repr_mimebundle_()
         display(data, metadata=metadata, raw=True)
-        handle = display(self._station.still(), display_id=True)
+        still = self._station.still()
+        handle = display(still, display_id=True)
         if handle is not None:
             self._stills.append(handle)
+            self._shown = still
 
     def close(self) -> None:
         """Take the view away; its last picture stays."""
@@ -69,9 +72,11 @@ class GraphView(anywidget.AnyWidget):
         super().close()
 
     def show(self, still: Still) -> None:
-        """Let each place that the view is shown at keep this picture."""
-        for handle in self._stills:
-            handle.update(still)
+        """Let each place that the view is shown at keep this picture, if it has another."""
+        if self._stills and not still.same_as(self._shown):
+            self._shown = still
+            for handle in self._stills:
+                handle.update(still)
 
     def _hear(self, _: GraphView, content: dict[str, Any], buffers: list[bytes]) -> None:
         self._station.hear(content.get("ask"), content.get("value"))
@@ -132,8 +137,7 @@ class GraphStation:
                 message = {"state": {"message": f"the graph cannot be looked at now: {type(error).__name__}: {error}"}}
             if message:
                 self.line.send(message)
-            if "scene" in message:
-                still = self.still()
-                for view in list(self._views):
-                    view.show(still)
+            still = self.still()
+            for view in list(self._views):
+                view.show(still)
             self._asked.wait(PERIOD_S)
