@@ -115,7 +115,7 @@ class Watch:
         return message
 
     def _follow(self, job: Job) -> None:
-        key = (id(job.model), job.strategy, job.ps, job.workers, job.reading, job.gated)
+        key = (id(job.model), job.strategy, job.ps, job.workers, job.reading, job.gates)
         if key == self._key:
             return
         self._steps = steps_of(job)
