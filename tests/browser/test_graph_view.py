@@ -79,7 +79,7 @@ def test_it_folds_tells_lights_up_and_follows_the_mode_also_while_a_cell_runs(op
     assert "measured" in graph.facts()["bytes"]
     notebook.screenshot("graph-running", 0)
     notebook.run(2)
-    graph.until("scene.mode === 'between-graph sync' && scene.nodes.some((node) => node.label.startsWith('AccumulatorTakeGradient'))")
+    graph.until("scene.mode === 'between-graph sync' && scene.nodes.some((node) => node.label.startsWith('QuorumTake'))")
     notebook.screenshot("graph-sync", 0)
 
     notebook.begin(3)

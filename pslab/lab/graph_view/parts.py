@@ -23,6 +23,7 @@ _OWN = re.compile(r"^tower_\d+/|own_[^/]+\.\d+/")
 
 _THROUGH_STATE = {
     ("AccumulatorApplyGradient", "AccumulatorTakeGradient"): "accumulator",
+    ("AccumulatorApplyGradient", "QuorumTake"): "accumulator",
     ("MailboxPut", "MailboxTake"): "mailbox",
     ("AssignAdd", "StepAfter"): "variable",
 }

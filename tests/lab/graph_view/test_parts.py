@@ -48,7 +48,7 @@ def test_a_message_has_the_bytes_of_its_tensors_and_of_what_was_measured() -> No
 
 def test_gradients_that_are_gathered_go_to_who_takes_them_by_way_of_state() -> None:
     through = {(wire.source.node.type, wire.target.node.type) for wire in parts("sync").wires if wire.flow is Flow.STATE}
-    assert through == {("AccumulatorApplyGradient", "AccumulatorTakeGradient"), ("AssignAdd", "StepAfter")}
+    assert through == {("AccumulatorApplyGradient", "QuorumTake"), ("AssignAdd", "StepAfter")}
     ring = {(wire.source.task, wire.target.task) for wire in parts("ring").wires if wire.flow is Flow.STATE}
     assert ring >= {("worker:0", "worker:0"), ("worker:1", "worker:1")}
 
