@@ -29,7 +29,7 @@ def _straggler(desk: Desk) -> Face:
     workers = [f"worker:{i}" for i in range(desk.lab.cluster.workers or desk.workers)]
     options = tuple(dict.fromkeys([NOBODY, *workers, now]))
     words = ", ".join(f"{task} slower by {delay}" for task, delay in slow.items()) or "nobody slow"
-    return Face("Straggler", now, words, options, hint="Who takes longer in each step; several by their own menus below")
+    return Face("Slow worker", now, words, options, hint="Who takes longer in each step; several by their own menus below")
 
 
 def _set_straggler(desk: Desk, task: Any) -> None:
@@ -64,7 +64,7 @@ def _set(desk: Desk, delay: Delay) -> None:
 
 def _delay(desk: Desk) -> Face:
     now = _seconds(_delay_now(desk))
-    return Face("Delay per step", span(now), "", ladder=_ladder(span, _DELAYS, now), hint="How much longer: the mean, of Pareto the least")
+    return Face("By", span(now), "", ladder=_ladder(span, _DELAYS, now), hint="How much longer: the mean, of Pareto the least")
 
 
 def _set_delay(desk: Desk, value: Any) -> None:
@@ -74,7 +74,7 @@ def _set_delay(desk: Desk, value: Any) -> None:
 
 def _distribution(desk: Desk) -> Face:
     now = _kind(_delay_now(desk))
-    return Face("Delays are", now, "", tuple(DISTRIBUTIONS), hint="All alike, many short and few long (exponential), or with a heavy tail (Pareto)")
+    return Face("In each step", now, "", tuple(DISTRIBUTIONS), hint="All alike, many short and few long (exponential), or with a heavy tail (Pareto)")
 
 
 def _set_distribution(desk: Desk, value: Any) -> None:
@@ -100,7 +100,7 @@ def _link_now(desk: Desk) -> Pair | None:
 
 def _link(desk: Desk) -> Face:
     pairs = _pairs(desk)
-    return Face("Link", desk.link if desk.link in pairs else ALL_LINKS, "", (ALL_LINKS, *pairs), hint="Which link the next two are about")
+    return Face("Which", desk.link if desk.link in pairs else ALL_LINKS, "", (ALL_LINKS, *pairs), hint="Which link the next two are about")
 
 
 def _set_link(desk: Desk, value: Any) -> None:
@@ -160,11 +160,11 @@ def _ladder(say: Any, usual: Iterable[float], now: float | None) -> tuple[str, .
     return tuple(say(value) for value in sorted({*usual, *(() if now is None else (now,))}))
 
 
-CONDITIONS = (
+STRAGGLER = (
     Control("straggler", _straggler, _set_straggler),
     Control("delay", _delay, _set_delay),
     Control("distribution", _distribution, _set_distribution),
-    Control("link", _link, _set_link),
-    Control("bandwidth", _bandwidth, _set_bandwidth),
-    Control("latency", _latency, _set_latency),
 )
+"""The controls of who is slow."""
+LINKS = (Control("link", _link, _set_link), Control("bandwidth", _bandwidth, _set_bandwidth), Control("latency", _latency, _set_latency))
+"""The controls of what goes between the tasks."""

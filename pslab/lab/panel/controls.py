@@ -9,7 +9,7 @@ from typing import Any
 
 from pslab.errors import UsageError
 from pslab.lab.mode_words import COMMITS, UPDATES
-from pslab.lab.panel.conditions import CONDITIONS
+from pslab.lab.panel.conditions import LINKS, STRAGGLER
 from pslab.lab.panel.desk import Desk
 from pslab.lab.panel.face import MOST_TASKS, Control, Face, number, whole
 from pslab.train.collective import Pipeline, RingAllReduce
@@ -221,18 +221,24 @@ def _sizes(words: str) -> list[int]:
     return [int(part) for part in parts]
 
 
-CONTROLS = (
-    Control("replication", _replication, lambda desk, value: desk.lab.mode(replication=value)),
-    Control("update", _update, _set_update),
-    Control("parameter", _parameter, _set_parameter),
-    Control("aggregation", _aggregation, _set_aggregation),
-    Control("commit", _commit, _set_commit),
-    Control("commit_every", _commit_every, lambda desk, value: desk.lab.mode(commit_every=whole(value))),
-    Control("compression", _compression, _set_compression),
-    Control("workers", _workers, _set_workers),
-    Control("ps", _ps, _set_ps),
-    Control("learning_rate", _rate, lambda desk, value: desk.lab.adjust(learning_rate=number(value))),
-    Control("batch_size", _batch, _set_batch),
-    *CONDITIONS,
-)
-"""All controls, in the order they are shown."""
+GROUPS: Mapping[str, tuple[Control, ...]] = {
+    "Mode": (
+        Control("replication", _replication, lambda desk, value: desk.lab.mode(replication=value)),
+        Control("update", _update, _set_update),
+        Control("parameter", _parameter, _set_parameter),
+        Control("aggregation", _aggregation, _set_aggregation),
+        Control("commit", _commit, _set_commit),
+        Control("commit_every", _commit_every, lambda desk, value: desk.lab.mode(commit_every=whole(value))),
+        Control("compression", _compression, _set_compression),
+    ),
+    "Cluster": (Control("workers", _workers, _set_workers), Control("ps", _ps, _set_ps)),
+    "Steps": (
+        Control("learning_rate", _rate, lambda desk, value: desk.lab.adjust(learning_rate=number(value))),
+        Control("batch_size", _batch, _set_batch),
+    ),
+    "Straggler": STRAGGLER,
+    "Links": LINKS,
+}
+"""All controls, in the order they are shown, by the headings they stand under."""
+CONTROLS = tuple(control for group in GROUPS.values() for control in group)
+"""All controls."""

@@ -15,7 +15,7 @@ import numpy as np
 from pslab.errors import PslabError
 from pslab.lab.panel.actions import checkpoints
 from pslab.lab.panel.buckets import Buckets
-from pslab.lab.panel.controls import CONTROLS
+from pslab.lab.panel.controls import CONTROLS, GROUPS
 from pslab.lab.panel.desk import Desk
 from pslab.lab.panel.face import Face
 from pslab.lab.panel.marks import Marks
@@ -209,6 +209,7 @@ class Feed:
             "metrics": self._curves.metrics,
             "workers": self._curves.workers,
             "controls": {name: dataclasses.asdict(face) for name, face in faces.items()},
+            "groups": {heading: [control.name for control in group] for heading, group in GROUPS.items()},
             "pending": desk.pending,
             "refusal": desk.refusal and desk.refusal._asdict(),
             "tasks": self._tasks,

@@ -9,12 +9,12 @@ import pytest
 from pslab.errors import PslabError, UsageError
 from pslab.lab.lab import Lab
 from pslab.lab.panel.actions import ACTIONS
-from pslab.lab.panel.conditions import ALL_LINKS, AS_OTHERS, CONDITIONS, NO_LIMIT, NOBODY
+from pslab.lab.panel.conditions import ALL_LINKS, AS_OTHERS, LINKS, NO_LIMIT, NOBODY, STRAGGLER
 from pslab.lab.panel.desk import Desk
 from pslab.runtime.transport.network import Link, Network
 from pslab.train.delays import Constant, Exponential, Pareto
 
-BY_NAME = {control.name: control for control in CONDITIONS}
+BY_NAME = {control.name: control for control in (*STRAGGLER, *LINKS)}
 
 
 class FakeCluster(SimpleNamespace):
