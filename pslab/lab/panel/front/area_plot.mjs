@@ -13,8 +13,7 @@ export class AreaPlot {
   }
 
   legend(history) {
-    const areas = this.parts(history).map((part) => ({ ...part, area: true }));
-    return history.state.forecasts?.length ? [...areas, { label: WORDS.predicted, color: "ink", dash: 0 }] : areas;
+    return this.parts(history).map((part) => ({ ...part, area: true }));
   }
 
   /** Where it draws, on a canvas of a size. */
@@ -36,6 +35,7 @@ export class AreaPlot {
     if (ghost.x.length) pen.line(box, { x: ghost.x, y: ghost.tops.at(-1) }, steps, scale, { color: "soft", dash: [4, 3], alpha: 0.9, width: 1.5 });
     pen.line(box, predicted, steps, scale, { color: "paper", dash: [], alpha: 0.8, width: 4 });
     pen.line(box, predicted, steps, scale, { color: "ink", dash: [], alpha: 1, width: 1.75 });
+    if (predicted.x.length) pen.lineLabel(box, scale.unit(predicted.y.at(-1)), WORDS.predicted);
     pen.stepAxis(box, steps, history.state.marks ?? [], formatCount);
     pen.valueAxis(box, scale, this.format, "left");
     if (view.step !== null) pen.cursor(box, steps.unit(view.step));

@@ -116,6 +116,12 @@ export class Pen {
     this._stroke([[band.left + band.width, band.top + 0.5], [left, band.top + 0.5], [left, band.top + band.height - 0.5], [band.left + band.width, band.top + band.height - 0.5]], this.theme.soft, [2, 2]);
   }
 
+  /** Words at the right end of a line, above it, or below it where there is no room. */
+  lineLabel(box, at, words) {
+    const y = Math.max(this._y(box, at), box.top);
+    this._text(words, box.left + box.width - 2, y - 8 > box.top + 4 ? y - 8 : y + 9, "right", this.theme.ink, true);
+  }
+
   /** Words at the right of the foot of a box. */
   note(box, words) {
     this._text(words, box.left + box.width, box.top + box.height - 6, "right", this.theme.soft, true);

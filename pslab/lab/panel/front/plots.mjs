@@ -78,6 +78,7 @@ export class Plots {
     const key = JSON.stringify([entries, theme.light]);
     if (figure.key === key) return;
     figure.key = key;
+    setAttribute(figure.legend, "data-many", all.length > 4 ? "" : null);
     figure.legend.replaceChildren(...entries.map((entry) => make("span", {}, sample(entry, theme), entry.label)));
   }
 
@@ -265,10 +266,10 @@ function sizeOf(canvas) {
 /** A short sample of a line or an area. */
 function sample(entry, theme) {
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  for (const [name, value] of Object.entries({ width: entry.area ? 10 : entry.short ? 12 : 18, height: 10, "aria-hidden": "true" })) svg.setAttribute(name, value);
+  for (const [name, value] of Object.entries({ width: entry.area ? 9 : entry.short ? 12 : 18, height: 10, "aria-hidden": "true" })) svg.setAttribute(name, value);
   const color = theme[entry.color] ?? onPaper(entry.color, theme);
   svg.innerHTML = entry.area
-    ? `<rect y="0.5" width="10" height="9" fill="${color}"/>${{ "/": '<path d="M1 9 8 1M5 9 11 2" ', "\\": '<path d="M1 1 8 9M5 1 11 8" ', ".": '<path d="M2 3h1M6 3h1M10 3h1M2 7h1M6 7h1M10 7h1" ' }[entry.hatch]?.concat(`stroke="${theme.paper}" opacity="0.7"/>`) ?? ""}`
+    ? `<rect y="0.5" width="9" height="9" fill="${color}"/>${{ "/": '<path d="M1 9 8 1M5 9 11 2" ', "\\": '<path d="M1 1 8 9M5 1 11 8" ', ".": '<path d="M2 3h1M6 3h1M10 3h1M2 7h1M6 7h1M10 7h1" ' }[entry.hatch]?.concat(`stroke="${theme.paper}" opacity="0.7"/>`) ?? ""}`
     : `<line x1="0" y1="5" x2="100%" y2="5" stroke="${color}" stroke-width="2" stroke-dasharray="${DASHES[entry.dash].join(" ")}"/>`;
   return svg;
 }

@@ -5,6 +5,7 @@ import { stepped } from "../../../../pslab/lab/panel/front/controls.mjs";
 import { formatBytes, formatCount, formatNumber, formatSeconds } from "../../../../pslab/lab/panel/front/format.mjs";
 import { plotsOf } from "../../../../pslab/lab/panel/front/figures.mjs";
 import { History, nearest } from "../../../../pslab/lab/panel/front/history.mjs";
+import { marksAt } from "../../../../pslab/lab/panel/front/marks.mjs";
 import { onPaper } from "../../../../pslab/lab/panel/front/pen.mjs";
 import { amountScale, divergenceScale, linearScale, logScale, lossScale, zeroLogScale } from "../../../../pslab/lab/panel/front/scales.mjs";
 import { inner } from "../../../../pslab/lab/panel/front/series_plot.mjs";
@@ -97,7 +98,11 @@ test("words at the axes do not meet, nor do those of the marks", () => {
   const boxes = drawn.words.map(({ text, x, y, width, align }) => ({ text, left: x - width * { left: 0, center: 0.5, right: 1 }[align], width, top: y - 6 }));
   for (const a of boxes) for (const b of boxes)
     if (a !== b && Math.abs(a.top - b.top) < 11 && a.left < b.left + b.width && b.left < a.left + a.width) assert.fail(`${a.text} meets ${b.text}`);
-  for (const mark of marks.slice(3)) assert.ok(drawn.words.some(({ text }) => text === mark.words), mark.words);
+  const named = marks.filter((mark) => drawn.words.some(({ text }) => text === mark.words)).map((mark) => mark.words);
+  assert.deepEqual(named, ["rate 0.05", "batch 128"]);
+  assert.deepEqual(marksAt(history.state.marks, 205, 150), ["since step 200: 4 workers", "since step 300: rate 0.05"]);
+  assert.deepEqual(marksAt(history.state.marks, 5000, 10), ["since step 300: rate 0.05"]);
+  assert.deepEqual(marksAt(history.state.marks, -9, 1), []);
 });
 
 test("areas are stacked", () => {
