@@ -6,6 +6,8 @@ import { amountScale, linearScale } from "./scales.mjs";
 import { inner, stepRange, within } from "./series_plot.mjs";
 import { WORDS } from "./words.mjs";
 
+const USUAL_SHARE = 0.9; // of the steps; others may have had to wait for a core
+
 /** What a step's time goes into: `parts` gives {column, label, color, hatch} from the bottom up. What was predicted is a line. */
 export class AreaPlot {
   constructor({ title, unit, empty, parts, format }) {
@@ -30,7 +32,7 @@ export class AreaPlot {
     const ghost = stack({ curve: (column) => history.ghost(column) }, parts);
     const predicted = stairs(history.state.forecasts ?? [], x.at(-1));
     const highest = [{ x, y: tops.at(-1) }, { x: ghost.x, y: ghost.tops.at(-1) ?? [] }].flatMap((curve) => within(curve, steps));
-    const scale = amountScale(highest, Math.max(0, ...within(predicted, steps)));
+    const scale = amountScale(highest, Math.max(0, ...within(predicted, steps)), USUAL_SHARE);
     parts.forEach((part, k) => pen.area(box, x, k ? tops[k - 1] : x.map(() => 0), tops[k], steps, scale, part));
     if (ghost.x.length) pen.line(box, { x: ghost.x, y: ghost.tops.at(-1) }, steps, scale, { color: "soft", dash: [4, 3], alpha: 0.9, width: 1.5 });
     pen.line(box, predicted, steps, scale, { color: "paper", dash: [], alpha: 0.8, width: 4 });

@@ -39,7 +39,7 @@ export function plotsOf(palette) {
         const used = flow !== "fed" || history.curve(column).y.some((value) => value > 0);
         return used ? [{ column, label: flow, color: palette.flows[flow], dash: [0, 1, 3][k], side: "left" }] : [];
       }),
-      scales: { left: amountScale },
+      scales: { left: (values) => amountScale(values) },
       formats: { left: formatBytes },
     }),
     links: new LinkPlot({ ...words("bytes", WORDS.noTraffic), flows: palette.flows }),

@@ -24,12 +24,9 @@ export class LinkPlot {
 
   draw(pen, size, history, view) {
     const box = this.box(size);
-    const rows = linkRows(history.state.links ?? []);
+    const { rows, shown, height, left } = this._layout(size, history);
     if (!rows.length) return pen.say(box, this.empty);
-    const room = Math.max(1, Math.floor(box.height / LEAST_ROW));
-    const shown = rows.length > room ? rows.slice(0, room - 1) : rows;
     const across = linearScale(0, extent(rows.flatMap(({ pushed, pulled }) => [pushed, pulled]))[1] * 1.05 || 1);
-    const height = Math.min(box.height / (rows.length > room ? room : rows.length), 34);
     pen.amountAxis(box, across, formatBytes);
     shown.forEach((row, k) => {
       const band = { left: box.left, top: box.top + k * height + 0.1 * height, width: box.width, height: 0.8 * height };
@@ -39,29 +36,34 @@ export class LinkPlot {
         if (row[flow] > 0) pen.bar(bar, 0, across.unit(row[flow]), { color: this.flows[flow], hatch: "" });
       });
     });
-    const left = rows.slice(shown.length);
     if (left.length) pen.note(box, WORDS.further(left.length, formatBytes(left.reduce((sum, row) => sum + row.pushed + row.pulled, 0))));
     return undefined;
   }
 
-  /** The row at a height of the canvas, and what went over it. */
+  /** The row at a height of the canvas, of those that are shown. */
   rowAt(size, history, y) {
-    const box = this.box(size);
-    const rows = linkRows(history.state.links ?? []);
-    const room = Math.max(1, Math.floor(box.height / LEAST_ROW));
-    const height = Math.min(box.height / Math.min(rows.length, room), 34);
-    return Math.min(Math.max(Math.floor((y - box.top) / height), 0), Math.min(rows.length, rows.length > room ? room - 1 : room) - 1);
+    const { shown, height } = this._layout(size, history);
+    return Math.min(Math.max(Math.floor((y - this.box(size).top) / height), 0), shown.length - 1);
   }
 
-  tell(history, row) {
-    const found = linkRows(history.state.links ?? [])[row];
-    return (found?.links ?? []).map(([source, destination, bytes, messages, total]) => ({
+  /** What went over the links of a row that is shown. */
+  tell(history, row, size) {
+    return (this._layout(size, history).shown[row]?.links ?? []).map(([source, destination, bytes, messages, total]) => ({
       label: `${source} → ${destination}`, color: this.flows[flowOf(destination)], area: true, value: WORDS.link(formatBytes(bytes), formatNumber(messages), formatBytes(total)),
     }));
   }
+
+  _layout(size, history) {
+    const rows = linkRows(history.state.links ?? []);
+    const { height } = this.box(size);
+    const room = Math.max(2, Math.floor(height / LEAST_ROW));
+    const most = [...rows].sort((a, b) => b.pushed + b.pulled - a.pushed - a.pulled);
+    const left = rows.length > room ? most.slice(room - 1) : [];
+    return { rows, left, shown: rows.filter((row) => !left.includes(row)), height: Math.min(height / Math.min(rows.length || 1, room), 34) };
+  }
 }
 
-/** The links by pairs of tasks, most bytes first: {name, pushed, pulled, links}. What goes to a ps is pushed, all else pulled. */
+/** The links by pairs of tasks, in the order of their names: {name, pushed, pulled, links}. What goes to a ps is pushed, all else pulled. */
 export function linkRows(links) {
   const rows = new Map();
   for (const link of links) {
@@ -73,7 +75,7 @@ export function linkRows(links) {
     row[flowOf(destination)] += bytes;
     row.links.push(link);
   }
-  return [...rows.values()].sort((a, b) => b.pushed + b.pulled - a.pushed - a.pulled || (a.name < b.name ? -1 : 1));
+  return [...rows.values()].sort((a, b) => a.name.localeCompare(b.name, undefined, { numeric: true }));
 }
 
 function flowOf(destination) {

@@ -150,19 +150,19 @@ export class Plots {
     }
     if (this._brush) this._brush.to = event.offsetX;
     if (this._brush && figure.plot.timed && !this._still && Math.abs(this._brush.to - this._brush.from) > NEAR) this.element.dispatchEvent(new CustomEvent("pslab-hold", { bubbles: true }));
-    this._show(figure, this._at(figure, event.offsetX), event.offsetX);
+    this._show(figure, this._at(figure, event.offsetX), event.offsetX, figure.plot.workerAt?.(sizeOf(figure.canvas), this._history, event.offsetY));
   }
 
   _showRow(figure, row, x) {
     this.view.row = row;
-    this._tell(figure, [], figure.plot.tell(this._history, row), x);
+    this._tell(figure, [], figure.plot.tell(this._history, row, sizeOf(figure.canvas)), x);
     this.redraw();
   }
 
-  _show(figure, value, x) {
+  _show(figure, value, x, worker = null) {
     if (figure.plot.timed) {
       Object.assign(this.view, { time: value, step: null });
-      this._tell(figure, [], figure.plot.tell(this._history, value), x);
+      this._tell(figure, [], figure.plot.tell(this._history, value, worker), x);
     } else {
       const { x: steps } = this._history.curve("step");
       const at = nearest(steps, value);

@@ -57,10 +57,17 @@ export class TimelinePlot {
     pen.stepEdge(band, times.unit(step.end - step.wall));
   }
 
-  /** What each worker did at a time. */
-  tell(history, time) {
+  /** The worker at a height of the canvas. */
+  workerAt(size, history, y) {
+    const box = this.box(size);
+    return Math.floor(((y - box.top) / box.height) * (history.state.workers ?? 0));
+  }
+
+  /** What each worker, or one of them, did at a time. */
+  tell(history, time, worker = null) {
     const told = [];
     for (const step of history.steps()) {
+      if (worker !== null && step.worker !== worker) continue;
       if (time < step.end - step.wall || time > step.end) continue;
       const parts = ORDER.filter((name) => step[name] > 0).map((name) => `${name} ${formatSeconds(step[name])}`);
       told.push({ label: WORDS.itsStep(step.worker, formatCount(step.step)), value: `${formatSeconds(step.wall)}: ${parts.join(", ")}` });
