@@ -3,59 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from pslab.errors import UsageError
 from pslab.lab.mode_words import COMMITS, UPDATES
+from pslab.lab.panel.conditions import LINKS, STRAGGLER
 from pslab.lab.panel.desk import Desk
+from pslab.lab.panel.face import MOST_TASKS, Control, Face, number, whole
+from pslab.train.collective import Pipeline, RingAllReduce
+from pslab.train.commits import Differences, Gradients
 from pslab.train.compression import COMPRESSIONS
-from pslab.train.strategy import Replication
-from pslab.train.updates import SSP, Async, KAsync, Sync
-
-MOST_TASKS = 16
-"""Tasks of a kind that a panel asks for at most."""
-
-
-@dataclass(frozen=True)
-class Face:
-    """How a control looks now.
-
-    Attributes:
-        label: what it is called.
-        value: what is in force; None where nobody can tell.
-        words: the same, for a mark in the plots.
-        options: what can be chosen among; empty where it is a number.
-        least: the smallest number.
-        most: the largest number; None without a bound.
-        factor: what a click multiplies or divides the number by; 0 where it adds or takes one.
-        hint: what it does, in a sentence.
-    """
-
-    label: str
-    value: Any
-    words: str
-    options: tuple[str, ...] = ()
-    least: float = 1
-    most: float | None = None
-    factor: float = 0
-    hint: str = ""
-
-
-@dataclass(frozen=True)
-class Control:
-    """Something that can be set.
-
-    Attributes:
-        name: what it is known by.
-        face: how it looks.
-        apply: asks the lab for another value; raises where that cannot be.
-    """
-
-    name: str
-    face: Callable[[Desk], Face]
-    apply: Callable[[Desk, Any], object]
+from pslab.train.strategy import Replication, Strategy
+from pslab.train.updates import SSP, Aggregation, Async, Immediate, KAsync, Sync
 
 
 def _word(kinds: Mapping[str, Any], value: Any) -> str:
@@ -67,17 +28,42 @@ def _replication(desk: Desk) -> Face:
     return Face("Replication", now, now, tuple(str(r) for r in Replication), hint="Who builds the graph: each worker, or one client")
 
 
+LOCAL = "local"
+"""What is chosen as an update rule, and is `Sync` with `Differences`: local SGD."""
+LOCAL_STEPS = 8
+"""Steps of a worker's own where nobody has said how many."""
+
+
+def _is_local(strategy: Strategy) -> bool:
+    return isinstance(strategy.update, Sync) and isinstance(strategy.commit, Differences)
+
+
 def _update(desk: Desk) -> Face:
-    now = _word(UPDATES, desk.lab.strategy.update)
-    return Face("Update", now, now, tuple(UPDATES), hint="When what workers commit is applied")
+    now = LOCAL if _is_local(desk.lab.strategy) else _word(UPDATES, desk.lab.strategy.update)
+    rules = list(UPDATES)
+    return Face(
+        "Update", now, now, (*rules[:3], LOCAL, *rules[3:]), hint="When what workers commit is applied; local: steps of their own, then an average"
+    )
 
 
 def _set_update(desk: Desk, word: Any) -> None:
-    if word not in UPDATES:
-        raise UsageError(f"there is no update rule {word!r}", f"one of: {', '.join(UPDATES)}")
+    now = desk.lab.strategy
+    if word != LOCAL and word not in UPDATES:
+        raise UsageError(f"there is no update rule {word!r}", f"one of: {', '.join((*UPDATES, LOCAL))}")
+    if word == LOCAL:
+        every = now.commit_every if now.commit_every > 1 else LOCAL_STEPS
+        fields = {} if _is_local(now) else {"update": Sync(), "commit": Differences(), "commit_every": every}
+    elif _is_local(now):
+        fields = {"update": _rule(desk, word), "commit": Gradients(), "commit_every": 1}
+    else:
+        fields = {} if isinstance(now.update, UPDATES[word]) else {"update": _rule(desk, word)}
+    if fields:
+        desk.lab.mode(**fields)
+
+
+def _rule(desk: Desk, word: str) -> Any:
     kind = UPDATES[word]
-    if not isinstance(desk.lab.strategy.update, kind):
-        desk.lab.mode(update=kind(k=max(1, _workers_now(desk) - 1)) if kind is KAsync else kind())
+    return kind(k=max(1, _workers_now(desk) - 1)) if kind is KAsync else kind()
 
 
 @dataclass(frozen=True)
@@ -92,12 +78,17 @@ _PARAMETERS = {
     Sync: _Parameter("backup", "Backups", 0, "How many of the slowest workers a step does without"),
     SSP: _Parameter("staleness", "Staleness", 0, "How many steps one worker may be ahead of the slowest"),
     KAsync: _Parameter("k", "k", 1, "How many contributions make an update"),
+    Pipeline: _Parameter("microbatches", "Microbatches", 1, "How many parts a batch is cut into"),
 }
 _LOCKS = {"on": True, "off": False}
 
 
-def _parameter(desk: Desk) -> Face:
+def _parameter(desk: Desk) -> Face | None:
     update = desk.lab.strategy.update
+    if isinstance(update, RingAllReduce):
+        return None
+    if _is_local(desk.lab.strategy):
+        return dataclasses.replace(_every(desk), label="Local steps", hint="After how many steps of their own the workers' parameters are averaged")
     if isinstance(update, Async):
         return Face(
             "Locks",
@@ -115,9 +106,27 @@ def _set_parameter(desk: Desk, value: Any) -> None:
     update = desk.lab.strategy.update
     if isinstance(update, Async):
         desk.lab.mode(update=dataclasses.replace(update, lock=_LOCKS[value]))
+    elif _is_local(desk.lab.strategy):
+        desk.lab.mode(commit_every=whole(value))
     else:
-        fields: dict[str, Any] = {_PARAMETERS[type(update)].field: _whole(value)}
+        fields: dict[str, Any] = {_PARAMETERS[type(update)].field: whole(value)}
         desk.lab.mode(update=dataclasses.replace(update, **fields))
+
+
+def _aggregation(desk: Desk) -> Face | None:
+    update = desk.lab.strategy.update
+    if isinstance(update, RingAllReduce | Pipeline):
+        return None
+    options = (Aggregation.SUM, Aggregation.MEAN) if isinstance(update, Immediate) else tuple(Aggregation)
+    now = str(update.aggregation)
+    return Face("Aggregation", now, now, tuple(map(str, options)), hint="What becomes of several contributions; weighted: by their examples")
+
+
+def _set_aggregation(desk: Desk, value: Any) -> None:
+    update = desk.lab.strategy.update
+    if isinstance(update, RingAllReduce | Pipeline):
+        raise UsageError(f"{update} takes the mean in its own way", "choose another update rule")
+    desk.lab.mode(update=dataclasses.replace(update, aggregation=value))
 
 
 def _commit(desk: Desk) -> Face:
@@ -132,7 +141,11 @@ def _set_commit(desk: Desk, word: Any) -> None:
         desk.lab.mode(commit=COMMITS[word]())
 
 
-def _commit_every(desk: Desk) -> Face:
+def _commit_every(desk: Desk) -> Face | None:
+    return None if _is_local(desk.lab.strategy) else _every(desk)
+
+
+def _every(desk: Desk) -> Face:
     now = desk.lab.strategy.commit_every
     return Face("Commit every", now, f"commit every {now}", (), 1, 1024, 2, "After how many of its steps a worker commits")
 
@@ -167,10 +180,10 @@ def _workers(desk: Desk) -> Face:
 
 def _set_workers(desk: Desk, value: Any) -> None:
     if desk.lab.cluster.running:
-        desk.lab.cluster.scale(workers=_whole(value))
+        desk.lab.cluster.scale(workers=whole(value))
     else:
-        desk.lab.strategy.check(_whole(value))
-        desk.workers = _whole(value)
+        desk.lab.strategy.check(whole(value))
+        desk.workers = whole(value)
 
 
 def _ps(desk: Desk) -> Face:
@@ -180,9 +193,9 @@ def _ps(desk: Desk) -> Face:
 
 def _set_ps(desk: Desk, value: Any) -> None:
     if desk.lab.cluster.running:
-        desk.lab.cluster.scale(ps=_whole(value))
+        desk.lab.cluster.scale(ps=whole(value))
     else:
-        desk.ps = _whole(value)
+        desk.ps = whole(value)
 
 
 def _rate(desk: Desk) -> Face:
@@ -193,28 +206,39 @@ def _rate(desk: Desk) -> Face:
 
 def _batch(desk: Desk) -> Face:
     now = desk.lab.batch_size
-    if not isinstance(now, int):
-        sizes = ", ".join(map(str, now))
-        return Face("Batch size", None, f"batches {sizes}", (), 1, None, 2, f"Each worker has its own: {sizes}")
-    return Face("Batch size", now, f"batch {now}", (), 1, None, 2, "Examples per worker and step")
+    said = now if isinstance(now, int) else ", ".join(map(str, now))
+    return Face("Batch size", said, f"batch {said}", (), 1, None, 2, "Examples per worker and step; one number, or one per worker: 64, 32")
 
 
-def _whole(value: Any) -> int:
-    if not isinstance(value, int | float) or value != int(value) or value < 0:
-        raise UsageError(f"a whole number from 0 on is wanted, found {value!r}")
-    return int(value)
+def _set_batch(desk: Desk, value: Any) -> None:
+    desk.lab.adjust(batch_size=_sizes(value) if isinstance(value, str) else whole(value))
 
 
-CONTROLS = (
-    Control("replication", _replication, lambda desk, value: desk.lab.mode(replication=value)),
-    Control("update", _update, _set_update),
-    Control("parameter", _parameter, _set_parameter),
-    Control("commit", _commit, _set_commit),
-    Control("commit_every", _commit_every, lambda desk, value: desk.lab.mode(commit_every=_whole(value))),
-    Control("compression", _compression, _set_compression),
-    Control("workers", _workers, _set_workers),
-    Control("ps", _ps, _set_ps),
-    Control("learning_rate", _rate, lambda desk, value: desk.lab.adjust(learning_rate=float(value))),
-    Control("batch_size", _batch, lambda desk, value: desk.lab.adjust(batch_size=_whole(value))),
-)
-"""All controls, in the order they are shown."""
+def _sizes(words: str) -> list[int]:
+    parts = [part.strip() for part in words.split(",")]
+    if not all(part.isdecimal() for part in parts):
+        raise UsageError(f"a batch size is a whole number, or one per worker, found {words!r}", "64, or 64, 32")
+    return [int(part) for part in parts]
+
+
+GROUPS: Mapping[str, tuple[Control, ...]] = {
+    "Mode": (
+        Control("replication", _replication, lambda desk, value: desk.lab.mode(replication=value)),
+        Control("update", _update, _set_update),
+        Control("parameter", _parameter, _set_parameter),
+        Control("aggregation", _aggregation, _set_aggregation),
+        Control("commit", _commit, _set_commit),
+        Control("commit_every", _commit_every, lambda desk, value: desk.lab.mode(commit_every=whole(value))),
+        Control("compression", _compression, _set_compression),
+    ),
+    "Cluster": (Control("workers", _workers, _set_workers), Control("ps", _ps, _set_ps)),
+    "Steps": (
+        Control("learning_rate", _rate, lambda desk, value: desk.lab.adjust(learning_rate=number(value))),
+        Control("batch_size", _batch, _set_batch),
+    ),
+    "Straggler": STRAGGLER,
+    "Links": LINKS,
+}
+"""All controls, in the order they are shown, by the headings they stand under."""
+CONTROLS = tuple(control for group in GROUPS.values() for control in group)
+"""All controls."""
