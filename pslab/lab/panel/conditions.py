@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from pslab.errors import UsageError
+from pslab.lab.language import tr
 from pslab.lab.panel.desk import Desk
 from pslab.lab.panel.face import Control, Face
 from pslab.runtime.transport.network import Link, Pair, pair, parse_bandwidth, parse_time, say_link
@@ -28,8 +29,8 @@ def _straggler(desk: Desk) -> Face:
     now = ", ".join(slow) or NOBODY
     workers = [f"worker:{i}" for i in range(desk.lab.cluster.workers or desk.workers)]
     options = tuple(dict.fromkeys([NOBODY, *workers, now]))
-    words = ", ".join(f"{task} slower by {delay}" for task, delay in slow.items()) or "nobody slow"
-    return Face("Slow worker", now, words, options, hint="Who takes longer in each step; several by their own menus below")
+    words = ", ".join(tr("{} slower by {}", task, delay) for task, delay in slow.items()) or tr("nobody slow")
+    return Face(tr("Slow worker"), now, words, options, hint=tr("Who takes longer in each step; several by their own menus below"))
 
 
 def _set_straggler(desk: Desk, task: Any) -> None:
@@ -64,7 +65,7 @@ def _set(desk: Desk, delay: Delay) -> None:
 
 def _delay(desk: Desk) -> Face:
     now = _seconds(_delay_now(desk))
-    return Face("By", span(now), "", ladder=_ladder(span, _DELAYS, now), hint="How much longer: the mean, of Pareto the least")
+    return Face(tr("By"), span(now), "", ladder=_ladder(span, _DELAYS, now), hint=tr("How much longer: the mean, of Pareto the least"))
 
 
 def _set_delay(desk: Desk, value: Any) -> None:
@@ -74,7 +75,9 @@ def _set_delay(desk: Desk, value: Any) -> None:
 
 def _distribution(desk: Desk) -> Face:
     now = _kind(_delay_now(desk))
-    return Face("In each step", now, "", tuple(DISTRIBUTIONS), hint="All alike, many short and few long (exponential), or with a heavy tail (Pareto)")
+    return Face(
+        tr("In each step"), now, "", tuple(DISTRIBUTIONS), hint=tr("All alike, many short and few long (exponential), or with a heavy tail (Pareto)")
+    )
 
 
 def _set_distribution(desk: Desk, value: Any) -> None:
@@ -100,7 +103,7 @@ def _link_now(desk: Desk) -> Pair | None:
 
 def _link(desk: Desk) -> Face:
     pairs = _pairs(desk)
-    return Face("Which", desk.link if desk.link in pairs else ALL_LINKS, "", (ALL_LINKS, *pairs), hint="Which link the next two are about")
+    return Face(tr("Which"), desk.link if desk.link in pairs else ALL_LINKS, "", (ALL_LINKS, *pairs), hint=tr("Which link the next two are about"))
 
 
 def _set_link(desk: Desk, value: Any) -> None:
@@ -131,14 +134,14 @@ def _bandwidth(desk: Desk) -> Face:
     own, none = _own(desk).bandwidth, _otherwise(desk, NO_LIMIT)
     now = none if own is None else _say_bandwidth(own)
     ladder = (*_ladder(_say_bandwidth, _BANDWIDTHS, own), none)
-    return Face("Bandwidth", now, "", ladder=ladder, hint="Of each task's port; of one link, of a cable of its own: 100 Mbit/s, 12 MB/s")
+    return Face(tr("Bandwidth"), now, "", ladder=ladder, hint=tr("Of each task's port; of one link, of a cable of its own: 100 Mbit/s, 12 MB/s"))
 
 
 def _latency(desk: Desk) -> Face:
     own, none = _own(desk).latency, _otherwise(desk, "")
     now = none if own is None else _say_latency(own)
     ladder = (*((none,) if none else ()), *_ladder(_say_latency, _LATENCIES, own))
-    return Face("Latency", now, "", ladder=ladder, hint="From the leaving of a byte to its arrival: 1 ms, 200 us")
+    return Face(tr("Latency"), now, "", ladder=ladder, hint=tr("From the leaving of a byte to its arrival: 1 ms, 200 us"))
 
 
 def _set_bandwidth(desk: Desk, value: Any) -> None:

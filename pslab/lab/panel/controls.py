@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pslab.errors import UsageError
+from pslab.lab.language import tr
 from pslab.lab.mode_words import COMMITS, UPDATES
 from pslab.lab.panel.conditions import LINKS, STRAGGLER
 from pslab.lab.panel.desk import Desk
@@ -25,7 +26,7 @@ def _word(kinds: Mapping[str, Any], value: Any) -> str:
 
 def _replication(desk: Desk) -> Face:
     now = str(desk.lab.strategy.replication)
-    return Face("Replication", now, now, tuple(str(r) for r in Replication), hint="Who builds the graph: each worker, or one client")
+    return Face(tr("Replication"), now, now, tuple(str(r) for r in Replication), hint=tr("Who builds the graph: each worker, or one client"))
 
 
 LOCAL = "local"
@@ -42,7 +43,11 @@ def _update(desk: Desk) -> Face:
     now = LOCAL if _is_local(desk.lab.strategy) else _word(UPDATES, desk.lab.strategy.update)
     rules = list(UPDATES)
     return Face(
-        "Update", now, now, (*rules[:3], LOCAL, *rules[3:]), hint="When what workers commit is applied; local: steps of their own, then an average"
+        tr("Update"),
+        now,
+        now,
+        (*rules[:3], LOCAL, *rules[3:]),
+        hint=tr("When what workers commit is applied; local: steps of their own, then an average"),
     )
 
 
@@ -88,18 +93,20 @@ def _parameter(desk: Desk) -> Face | None:
     if isinstance(update, RingAllReduce):
         return None
     if _is_local(desk.lab.strategy):
-        return dataclasses.replace(_every(desk), label="Local steps", hint="After how many steps of their own the workers' parameters are averaged")
+        return dataclasses.replace(
+            _every(desk), label=tr("Local steps"), hint=tr("After how many steps of their own the workers' parameters are averaged")
+        )
     if isinstance(update, Async):
         return Face(
-            "Locks",
+            tr("Locks"),
             "on" if update.lock else "off",
-            "locks" if update.lock else "no locks",
+            tr("locks") if update.lock else tr("no locks"),
             tuple(_LOCKS),
-            hint="One at a time, or as they come (Hogwild)",
+            hint=tr("One at a time, or as they come (Hogwild)"),
         )
     parameter = _PARAMETERS[type(update)]
     value = getattr(update, parameter.field)
-    return Face(parameter.label, value, f"{parameter.label.lower()} {value}", (), parameter.least, MOST_TASKS, hint=parameter.hint)
+    return Face(tr(parameter.label), value, f"{tr(parameter.label).lower()} {value}", (), parameter.least, MOST_TASKS, hint=tr(parameter.hint))
 
 
 def _set_parameter(desk: Desk, value: Any) -> None:
@@ -119,7 +126,7 @@ def _aggregation(desk: Desk) -> Face | None:
         return None
     options = (Aggregation.SUM, Aggregation.MEAN) if isinstance(update, Immediate) else tuple(Aggregation)
     now = str(update.aggregation)
-    return Face("Aggregation", now, now, tuple(map(str, options)), hint="What becomes of several contributions; weighted: by their examples")
+    return Face(tr("Aggregation"), now, now, tuple(map(str, options)), hint=tr("What becomes of several contributions; weighted: by their examples"))
 
 
 def _set_aggregation(desk: Desk, value: Any) -> None:
@@ -131,7 +138,7 @@ def _set_aggregation(desk: Desk, value: Any) -> None:
 
 def _commit(desk: Desk) -> Face:
     now = _word(COMMITS, desk.lab.strategy.commit)
-    return Face("Commit", now, now, tuple(COMMITS), hint="What a worker commits: its gradient, or what became of a copy of its own")
+    return Face(tr("Commit"), now, now, tuple(COMMITS), hint=tr("What a worker commits: its gradient, or what became of a copy of its own"))
 
 
 def _set_commit(desk: Desk, word: Any) -> None:
@@ -147,7 +154,7 @@ def _commit_every(desk: Desk) -> Face | None:
 
 def _every(desk: Desk) -> Face:
     now = desk.lab.strategy.commit_every
-    return Face("Commit every", now, f"commit every {now}", (), 1, 1024, 2, "After how many of its steps a worker commits")
+    return Face(tr("Commit every"), now, tr("commit every {}", now), (), 1, 1024, 2, tr("After how many of its steps a worker commits"))
 
 
 _NONE = "none"
@@ -156,7 +163,9 @@ _NONE = "none"
 def _compression(desk: Desk) -> Face:
     compression = desk.lab.strategy.compression
     now = _NONE if compression is None else compression.name
-    return Face("Compression", now, "no compression" if now == _NONE else now, (_NONE, *COMPRESSIONS), hint="How commits are made smaller")
+    return Face(
+        tr("Compression"), now, tr("no compression") if now == _NONE else now, (_NONE, *COMPRESSIONS), hint=tr("How commits are made smaller")
+    )
 
 
 def _set_compression(desk: Desk, word: Any) -> None:
@@ -175,7 +184,7 @@ def _ps_now(desk: Desk) -> int:
 
 def _workers(desk: Desk) -> Face:
     now = _workers_now(desk)
-    return Face("Workers", now, f"{now} workers", (), 1, MOST_TASKS, hint="How many replicas compute gradients")
+    return Face(tr("Workers"), now, tr("{} workers", now), (), 1, MOST_TASKS, hint=tr("How many replicas compute gradients"))
 
 
 def _set_workers(desk: Desk, value: Any) -> None:
@@ -188,7 +197,7 @@ def _set_workers(desk: Desk, value: Any) -> None:
 
 def _ps(desk: Desk) -> Face:
     now = _ps_now(desk)
-    return Face("Servers (ps)", now, f"{now} ps", (), 1, MOST_TASKS, hint="How many tasks the parameters are spread over")
+    return Face(tr("Servers (ps)"), now, tr("{} ps", now), (), 1, MOST_TASKS, hint=tr("How many tasks the parameters are spread over"))
 
 
 def _set_ps(desk: Desk, value: Any) -> None:
@@ -200,14 +209,16 @@ def _set_ps(desk: Desk, value: Any) -> None:
 
 def _rate(desk: Desk) -> Face:
     now = desk.lab.learning_rate
-    hint = "How far a step goes along the gradient" if now is not None else "The optimizer was made by a function, which alone knows its rate"
-    return Face("Learning rate", now, f"rate {now:g}" if now is not None else "", (), 0, None, 2, hint)
+    hint = tr("How far a step goes along the gradient" if now is not None else "The optimizer was made by a function, which alone knows its rate")
+    return Face(tr("Learning rate"), now, tr("rate {:g}", now) if now is not None else "", (), 0, None, 2, hint)
 
 
 def _batch(desk: Desk) -> Face:
     now = desk.lab.batch_size
     said = now if isinstance(now, int) else ", ".join(map(str, now))
-    return Face("Batch size", said, f"batch {said}", (), 1, None, 2, "Examples per worker and step; one number, or one per worker: 64, 32")
+    return Face(
+        tr("Batch size"), said, tr("batch {}", said), (), 1, None, 2, tr("Examples per worker and step; one number, or one per worker: 64, 32")
+    )
 
 
 def _set_batch(desk: Desk, value: Any) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from pslab.errors import PslabError
+from pslab.lab.language import tr
 from pslab.lab.panel.actions import checkpoints
 from pslab.lab.panel.buckets import Buckets
 from pslab.lab.panel.controls import CONTROLS, GROUPS
@@ -209,7 +210,7 @@ class Feed:
             "metrics": self._curves.metrics,
             "workers": self._curves.workers,
             "controls": {name: dataclasses.asdict(face) for name, face in faces.items()},
-            "groups": {heading: [control.name for control in group] for heading, group in GROUPS.items()},
+            "groups": {tr(heading): [control.name for control in group] for heading, group in GROUPS.items()},
             "pending": desk.pending,
             "refusal": desk.refusal and desk.refusal._asdict(),
             "tasks": self._tasks,

@@ -7,6 +7,7 @@ from pathlib import Path
 
 FRONT = Path(__file__).with_name("front")
 MODULES = (
+    "words_zh",
     "words",
     "dom",
     "format",

@@ -19,6 +19,7 @@ from IPython.display import DisplayHandle, display
 
 from pslab.errors import UsageError
 from pslab.lab import palette
+from pslab.lab.language import language
 from pslab.lab.panel.actions import ACTIONS
 from pslab.lab.panel.controls import CONTROLS
 from pslab.lab.panel.desk import Desk
@@ -54,11 +55,12 @@ class Panel(anywidget.AnyWidget):
     _css = style_text()
     line = traitlets.Instance(ipywidgets.Widget).tag(sync=True, **ipywidgets.widget_serialization)
     palette = traitlets.Dict().tag(sync=True)
+    language = traitlets.Unicode().tag(sync=True)
     hide = traitlets.List().tag(sync=True)
     lock = traitlets.List().tag(sync=True)
 
     def __init__(self, station: Station, hide: Sequence[str], lock: Sequence[str]) -> None:
-        super().__init__(line=station.line, palette=_PALETTE, hide=list(hide), lock=list(lock))
+        super().__init__(line=station.line, palette=_PALETTE, language=language(), hide=list(hide), lock=list(lock))
         self._station = station
         self._snapshots: list[DisplayHandle] = []
         self.comm.__dict__.pop("_reply_subshell_id", None)  # it was opened from a cell, and is to answer while that cell runs

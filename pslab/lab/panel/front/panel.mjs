@@ -6,7 +6,7 @@ import { formatCount, formatNumber } from "./format.mjs";
 import { History } from "./history.mjs";
 import { Plots } from "./plots.mjs";
 import { Tasks } from "./tasks.mjs";
-import { WORDS } from "./words.mjs";
+import { WORDS, speak } from "./words.mjs";
 
 const SILENCE_MS = 5000;
 const ICONS = {
@@ -116,7 +116,8 @@ class PanelView {
     const latest = Object.entries(state.latest).filter(([, value]) => value !== null).map(([name, value]) => `${name} ${formatNumber(value)}`);
     const parts = [WORDS.step(formatCount(state.step)), ...latest.slice(0, 2), ...(state.rate ? [WORDS.rate(formatNumber(state.rate))] : []), ...latest.slice(2), ...(state.dropped ? [WORDS.dropped(formatCount(state.dropped))] : [])];
     const waits = Object.keys(state.pending);
-    const doing = waits.length ? WORDS.doing(state.training, waits[0].replace("_", " ")) : state.training;
+    const training = WORDS.states[state.training] ?? state.training;
+    const doing = waits.length ? WORDS.doing(training, state.controls[waits[0]]?.label ?? WORDS.buttons[waits[0]] ?? waits[0]) : training;
     const key = doing + parts.join();
     if (this._statusKey === key) return;
     this._statusKey = key;
@@ -161,6 +162,7 @@ class PanelView {
 
 async function render({ model, el }) {
   const line = await model.widget_manager.get_model(model.get("line").replace("IPY_MODEL_", ""));
+  speak(model.get("language"));
   const view = new PanelView({ palette: model.get("palette"), hide: model.get("hide"), lock: model.get("lock") }, (message) => model.send(message));
   const hear = (content, buffers) => view.take(content, buffers);
   line.on("msg:custom", hear);

@@ -1,11 +1,14 @@
 // All words of the front end; those of the controls come with their faces.
 
+import { CHINESE } from "./words_zh.mjs";
+
 export const WORDS = {
   panel: "pslab panel",
   controls: "Controls",
   training: "Training",
   tasks: "Tasks",
   buttons: { start: "Start", pause: "Pause", step: "Step", stop: "Stop", reset: "Reset", save: "Save" },
+  states: { idle: "idle", running: "running", paused: "paused", done: "done", failed: "failed", "out of data": "out of data" },
   resume: "Resume",
   restore: "Restore …",
   restoreHint: "Restore a checkpoint",
@@ -59,3 +62,10 @@ export const WORDS = {
   overSteps: "over steps",
   perLink: "per link",
 };
+
+const CATALOGUES = { zh: CHINESE };
+
+/** Let all words that are asked for from now on be those of another language, as `pslab.set_language` knows it. */
+export function speak(language) {
+  Object.assign(WORDS, CATALOGUES[language]);
+}

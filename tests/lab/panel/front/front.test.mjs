@@ -11,6 +11,8 @@ import { amountScale, divergenceScale, linearScale, logScale, lossScale, zeroLog
 import { inner, smoothed } from "../../../../pslab/lab/panel/front/series_plot.mjs";
 import { timeWindow } from "../../../../pslab/lab/panel/front/timeline_plot.mjs";
 import { linkRows } from "../../../../pslab/lab/panel/front/link_plot.mjs";
+import { WORDS, speak } from "../../../../pslab/lab/panel/front/words.mjs";
+import { CHINESE } from "../../../../pslab/lab/panel/front/words_zh.mjs";
 import { inSight, look, moveBy, showAll, wholeOf, zoomBy } from "../../../../pslab/lab/panel/front/zoom.mjs";
 import { notedPen, stepsMessage } from "./canvas.mjs";
 
@@ -260,4 +262,12 @@ test("the nearest place, and colours that can be told from dark paper", () => {
   assert.equal(nearest([], 1), -1);
   assert.equal(onPaper("#0072B2", { light: true }), "#0072B2");
   assert.equal(onPaper("#0072B2", { light: false }), "rgb(89,163,205)");
+});
+
+test("whatever is said in English is said in Chinese, with the same values", () => {
+  const shape = (words) => (words instanceof Array ? words.map(shape) : typeof words === "object" ? Object.fromEntries(Object.entries(words).map(([name, inner]) => [name, shape(inner)])) : typeof words === "function" ? words.length : "text");
+  const english = structuredClone(shape(WORDS));
+  assert.deepEqual(shape(CHINESE), english);
+  speak("zh");
+  assert.equal(WORDS.buttons.start, "开始");
 });
