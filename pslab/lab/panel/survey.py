@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from time import monotonic
+from time import thread_time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pslab.train.trainer import Trainer
 
 SHARE = 0.01
-"""Part of the time that either kind of look may take."""
+"""Part of this thread's time that either kind of look may take of a processor."""
 LINKS_EVERY_S, FORECAST_EVERY_S = 2.0, 20.0
 """Seconds between two looks at the least."""
 SETTLED_S = 1.5
@@ -104,9 +104,9 @@ class Survey:
         if trainer.seen().state != "running":
             return
         if now >= self._due["links"]:
-            began = monotonic()
+            began = thread_time()
             self.links = _links(trainer)
-            self._due["links"] = now + max(LINKS_EVERY_S, (monotonic() - began) / SHARE)
+            self._due["links"] = now + max(LINKS_EVERY_S, (thread_time() - began) / SHARE)
         if now >= max(self._due["forecast"], self._changed_at[1] + SETTLED_S):
             self._predict(trainer, now)
 
@@ -133,13 +133,15 @@ class Survey:
             self._recent = (news.records if self._recent is None else np.concatenate([self._recent, news.records]))[-RECENT:]
 
     def _predict(self, trainer: Trainer, now: float) -> None:
-        job = trainer.job()
-        recent = self._recent[self._recent["strategy"] == job.epoch] if self._recent is not None else np.zeros(0)
-        if not len(recent) or len(np.unique(recent["worker"])) < job.workers:
+        if self._recent is None:
             return
-        began = monotonic()
+        job = trainer.job()
+        recent = self._recent[self._recent["strategy"] == job.epoch]
+        if len(np.unique(recent["worker"])) < job.workers:
+            return
+        began = thread_time()
         found = predict(workload(job, self._lab.cluster.network, recent, self._lab.cluster.cores, tensor_sizes(trainer.traffic())))
-        self._due["forecast"] = now + max(FORECAST_EVERY_S, (monotonic() - began) / SHARE)
+        self._due["forecast"] = now + max(FORECAST_EVERY_S, (thread_time() - began) / SHARE)
         step = self._changed_at[0]
         if self._forecasts and self._forecasts[-1].step == step:
             self._forecasts.pop()
