@@ -156,6 +156,8 @@ def test_a_straggler_by_its_menu_links_and_predictions_are_seen_and_the_timeline
     panel = PanelPage(notebook.page)
     panel.press("start")
     panel.until("state.training === 'running' && state.step > 100")
+    panel.choose("update", "sync")
+    panel.until("state.controls.update.value === 'sync'")
     chip = panel.element.locator("[data-task='worker:1']")
     chip.locator("button").first.focus()
     notebook.page.keyboard.press("Enter")
@@ -212,7 +214,7 @@ def test_nothing_is_cut_off_or_runs_over(open_notebook, write, width) -> None:
         const panel = document.querySelector('.pslab-panel');
         const right = panel.getBoundingClientRect().right + 1;
         const cut = [...panel.querySelectorAll('.pslab-label, .pslab-status, .pslab-legend, .pslab-bar button')].filter((e) => e.scrollWidth > e.clientWidth + 1);
-        const over = [...panel.querySelectorAll('*')].filter((e) => e.getBoundingClientRect().right > right && !e.closest('.pslab-said'));
+        const over = [...panel.querySelectorAll('*')].filter((e) => e.getBoundingClientRect().right > right && !e.closest('.pslab-said, .pslab-unit'));
         return [...cut, ...over].map((e) => `${e.className} ${e.textContent}`);
     }""")
     assert wrong == []

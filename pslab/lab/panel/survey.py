@@ -17,6 +17,7 @@ from pslab.train.history import Place
 if TYPE_CHECKING:
     from pslab.lab.lab import Lab
     from pslab.trace.recorder import Records
+    from pslab.train.job import Job
     from pslab.train.trainer import Trainer
 
 SHARE = 0.01
@@ -27,6 +28,8 @@ SETTLED_S = 1.5
 """Seconds after a change before a step is predicted: what computing takes is measured anew."""
 RECENT = 2000
 """Records that this is measured by."""
+MOST_STEPS = 40
+"""Steps of a worker during one of the slowest's up to which the cost model is asked: it runs them all."""
 KEPT = 40
 """Predictions that are kept, one for each change."""
 
@@ -54,13 +57,13 @@ class Forecast(NamedTuple):
 
     Attributes:
         step: the global step at which the change was seen.
-        seconds: compute, wait, push and pull together.
-        bottleneck: ``"network"``, ``"ps"`` or ``"cores"``.
+        seconds: compute, wait, push and pull together; None where it would take too long to say: one worker makes very many steps while another makes one.
+        bottleneck: ``"network"``, ``"ps"`` or ``"cores"``; empty where nothing is predicted.
     """
 
     step: int
-    seconds: float
-    bottleneck: str
+    seconds: float | None
+    bottleneck: str = ""
 
 
 class Survey:
@@ -140,13 +143,20 @@ class Survey:
         if len(np.unique(recent["worker"])) < job.workers:
             return
         began = thread_time()
-        found = predict(workload(job, self._lab.cluster.network, recent, self._lab.cluster.cores, tensor_sizes(trainer.traffic())))
+        forecast = self._forecast(trainer, job, recent)
         self._due["forecast"] = now + max(FORECAST_EVERY_S, (thread_time() - began) / SHARE)
-        step = self._changed_at[0]
-        if self._forecasts and self._forecasts[-1].step == step:
+        if self._forecasts and self._forecasts[-1].step == forecast.step:
             self._forecasts.pop()
-        self._forecasts.append(Forecast(step, _short(found.compute + found.wait + found.push + found.pull), found.bottleneck))
+        self._forecasts.append(forecast)
         self.forecasts = list(self._forecasts)
+
+    def _forecast(self, trainer: Trainer, job: Job, recent: Records) -> Forecast:
+        step, cluster = self._changed_at[0], self._lab.cluster
+        walls = [float(np.median(recent["wall"][recent["worker"] == worker])) for worker in range(job.workers)]
+        if max(walls) > MOST_STEPS * min(walls):
+            return Forecast(step, None)
+        found = predict(workload(job, cluster.network, recent, cluster.cores, tensor_sizes(trainer.traffic())))
+        return Forecast(step, _short(found.compute + found.wait + found.push + found.pull), found.bottleneck)
 
 
 def _links(trainer: Trainer) -> list[LinkBytes]:
