@@ -74,7 +74,7 @@ def test_every_control_is_granted_and_what_is_drawn_was_recorded(open_notebook, 
         assert panel.shown(control) == option
     for control, words in (("delay", "20 ms"), ("bandwidth", "1 Gbit/s"), ("latency", "0.2 ms"), ("bandwidth", "no limit")):
         panel.type(control, words)
-        said_so = "200 us" if words == "0.2 ms" else words
+        said_so = "200 µs" if words == "0.2 ms" else words
         panel.until(f"state.controls.{control}.value === '{said_so}' && !Object.keys(state.pending).length")
         assert panel.shown(control) == said_so
     for control, number in (
@@ -88,7 +88,7 @@ def test_every_control_is_granted_and_what_is_drawn_was_recorded(open_notebook, 
         panel.type(control, number)
         panel.until(f"state.controls.{control}.value === {number} && !Object.keys(state.pending).length")
         assert panel.shown(control) == number
-    assert said(notebook, 1) == "between-graph ssp, staleness 2, gradients every 4 steps, int8 latency 200 us {}\n2 3 0.05 32"
+    assert said(notebook, 1) == "between-graph ssp, staleness 2, gradients every 4 steps, int8 latency 200 µs {}\n2 3 0.05 32"
 
     step = panel.read("state.step")
     panel.until(f"state.step > {step} + 200")
