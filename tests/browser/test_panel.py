@@ -213,7 +213,8 @@ def test_nothing_is_cut_off_or_runs_over(open_notebook, write, width) -> None:
     wrong = notebook.page.evaluate("""() => {
         const panel = document.querySelector('.pslab-panel');
         const right = panel.getBoundingClientRect().right + 1;
-        const cut = [...panel.querySelectorAll('.pslab-label, .pslab-status, .pslab-legend, .pslab-bar button')].filter((e) => e.scrollWidth > e.clientWidth + 1 || e.scrollHeight > e.clientHeight + 3);
+        const whole = [...panel.querySelectorAll('.pslab-label, .pslab-status, .pslab-legend, .pslab-bar button')];
+        const cut = whole.filter((e) => e.scrollWidth > e.clientWidth + 1 || e.scrollHeight > e.clientHeight + 3);
         const over = [...panel.querySelectorAll('*')].filter((e) => e.getBoundingClientRect().right > right && !e.closest('.pslab-said, .pslab-unit'));
         return [...cut, ...over].map((e) => `${e.className} ${e.textContent}`);
     }""")
