@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from pslab.errors import UsageError
@@ -145,18 +146,16 @@ def _latency(desk: Desk) -> Face:
 
 
 def _set_bandwidth(desk: Desk, value: Any) -> None:
-    _shape(desk, bandwidth=None if value in (NO_LIMIT, AS_OTHERS) else parse_bandwidth(value))
+    _shape(desk, replace(_own(desk), bandwidth=None if value in (NO_LIMIT, AS_OTHERS) else parse_bandwidth(value)))
 
 
 def _set_latency(desk: Desk, value: Any) -> None:
-    _shape(desk, latency=None if value == AS_OTHERS else parse_time(value))
+    _shape(desk, replace(_own(desk), latency=None if value == AS_OTHERS else parse_time(value)))
 
 
-def _shape(desk: Desk, **changed: float | None) -> None:
-    own, between = _own(desk), _link_now(desk)
-    wanted = {"bandwidth": own.bandwidth, "latency": own.latency, "jitter": own.jitter} | changed
-    if wanted != {"bandwidth": own.bandwidth, "latency": own.latency, "jitter": own.jitter}:
-        desk.lab.cluster.link(**wanted, between=between)
+def _shape(desk: Desk, wanted: Link) -> None:
+    if wanted != _own(desk):
+        desk.lab.cluster.link(wanted.bandwidth, wanted.latency, wanted.jitter, between=_link_now(desk))
 
 
 def _ladder(say: Any, usual: Iterable[float], now: float | None) -> tuple[str, ...]:

@@ -57,7 +57,7 @@ def _set_update(desk: Desk, word: Any) -> None:
         raise UsageError(f"there is no update rule {word!r}", f"one of: {', '.join((*UPDATES, LOCAL))}")
     if word == LOCAL:
         every = now.commit_every if now.commit_every > 1 else LOCAL_STEPS
-        fields = {} if _is_local(now) else {"update": Sync(), "commit": Differences(), "commit_every": every}
+        fields: dict[str, Any] = {} if _is_local(now) else {"update": Sync(), "commit": Differences(), "commit_every": every}
     elif _is_local(now):
         fields = {"update": _rule(desk, word), "commit": Gradients(), "commit_every": 1}
     else:

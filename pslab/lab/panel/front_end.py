@@ -7,24 +7,8 @@ from pathlib import Path
 
 FRONT = Path(__file__).with_name("front")
 MODULES = (
-    "words_zh",
-    "words",
-    "dom",
-    "format",
-    "history",
-    "scales",
-    "marks",
-    "pen",
-    "series_plot",
-    "area_plot",
-    "timeline_plot",
-    "link_plot",
-    "figures",
-    "controls",
-    "tasks",
-    "zoom",
-    "plots",
-    "panel",
+    *("words_zh", "words", "dom", "format", "history", "scales", "marks", "pen", "series_plot", "area_plot"),
+    *("timeline_plot", "link_plot", "figures", "controls", "tasks", "zoom", "plots", "panel"),
 )
 """Each may import from those before it. Their top-level names are different, so they may share one scope."""
 

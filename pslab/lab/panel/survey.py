@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from time import monotonic
+from time import thread_time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -17,16 +17,19 @@ from pslab.train.history import Place
 if TYPE_CHECKING:
     from pslab.lab.lab import Lab
     from pslab.trace.recorder import Records
+    from pslab.train.job import Job
     from pslab.train.trainer import Trainer
 
 SHARE = 0.01
-"""Part of the time that either kind of look may take."""
+"""Part of this thread's time that either kind of look may take of a processor."""
 LINKS_EVERY_S, FORECAST_EVERY_S = 2.0, 20.0
 """Seconds between two looks at the least."""
 SETTLED_S = 1.5
 """Seconds after a change before a step is predicted: what computing takes is measured anew."""
 RECENT = 2000
 """Records that this is measured by."""
+MOST_STEPS = 40
+"""Steps of a worker during one of the slowest's up to which the cost model is asked: it runs them all."""
 KEPT = 40
 """Predictions that are kept, one for each change."""
 
@@ -54,13 +57,13 @@ class Forecast(NamedTuple):
 
     Attributes:
         step: the global step at which the change was seen.
-        seconds: compute, wait, push and pull together.
-        bottleneck: ``"network"``, ``"ps"`` or ``"cores"``.
+        seconds: compute, wait, push and pull together; None where it would take too long to say: one worker makes very many steps while another makes one.
+        bottleneck: ``"network"``, ``"ps"`` or ``"cores"``; empty where nothing is predicted.
     """
 
     step: int
-    seconds: float
-    bottleneck: str
+    seconds: float | None
+    bottleneck: str = ""
 
 
 class Survey:
@@ -104,9 +107,9 @@ class Survey:
         if trainer.seen().state != "running":
             return
         if now >= self._due["links"]:
-            began = monotonic()
+            began = thread_time()
             self.links = _links(trainer)
-            self._due["links"] = now + max(LINKS_EVERY_S, (monotonic() - began) / SHARE)
+            self._due["links"] = now + max(LINKS_EVERY_S, (thread_time() - began) / SHARE)
         if now >= max(self._due["forecast"], self._changed_at[1] + SETTLED_S):
             self._predict(trainer, now)
 
@@ -133,18 +136,27 @@ class Survey:
             self._recent = (news.records if self._recent is None else np.concatenate([self._recent, news.records]))[-RECENT:]
 
     def _predict(self, trainer: Trainer, now: float) -> None:
-        job = trainer.job()
-        recent = self._recent[self._recent["strategy"] == job.epoch] if self._recent is not None else np.zeros(0)
-        if not len(recent) or len(np.unique(recent["worker"])) < job.workers:
+        if self._recent is None:
             return
-        began = monotonic()
-        found = predict(workload(job, self._lab.cluster.network, recent, self._lab.cluster.cores, tensor_sizes(trainer.traffic())))
-        self._due["forecast"] = now + max(FORECAST_EVERY_S, (monotonic() - began) / SHARE)
-        step = self._changed_at[0]
-        if self._forecasts and self._forecasts[-1].step == step:
+        job = trainer.job()
+        recent = self._recent[self._recent["strategy"] == job.epoch]
+        if len(np.unique(recent["worker"])) < job.workers:
+            return
+        began = thread_time()
+        forecast = self._forecast(trainer, job, recent)
+        self._due["forecast"] = now + max(FORECAST_EVERY_S, (thread_time() - began) / SHARE)
+        if self._forecasts and self._forecasts[-1].step == forecast.step:
             self._forecasts.pop()
-        self._forecasts.append(Forecast(step, _short(found.compute + found.wait + found.push + found.pull), found.bottleneck))
+        self._forecasts.append(forecast)
         self.forecasts = list(self._forecasts)
+
+    def _forecast(self, trainer: Trainer, job: Job, recent: Records) -> Forecast:
+        step, cluster = self._changed_at[0], self._lab.cluster
+        walls = [float(np.median(recent["wall"][recent["worker"] == worker])) for worker in range(job.workers)]
+        if max(walls) > MOST_STEPS * min(walls):
+            return Forecast(step, None)
+        found = predict(workload(job, cluster.network, recent, cluster.cores, tensor_sizes(trainer.traffic())))
+        return Forecast(step, _short(found.compute + found.wait + found.push + found.pull), found.bottleneck)
 
 
 def _links(trainer: Trainer) -> list[LinkBytes]:

@@ -74,16 +74,18 @@ def test_each_change_has_a_prediction_of_its_own(lab) -> None:
     assert survey.forecasts[1].bottleneck == "network"
 
 
-def test_a_straggler_is_predicted_from_its_steps_since(lab) -> None:
+@pytest.mark.parametrize(("delay", "foreseen"), [(0.004, True), (2.0, False)])
+def test_a_straggler_is_predicted_from_its_steps_since_if_that_can_be_told_soon(lab, delay, foreseen) -> None:
     survey = Survey(lab)
     now = look_until(survey, 0.0, lambda: survey.forecasts)
-    lab.trainer.slow(1, Constant(0.1))
-    lab.cluster.delays = {"worker:1": Constant(0.1)}
+    lab.trainer.slow(1, Constant(delay))
+    lab.cluster.delays = {"worker:1": Constant(delay)}
     try:
         look_until(survey, now, lambda: len(survey.forecasts) == 2)
     finally:
         lab.trainer.slow(1, None)
-    assert survey.forecasts[1].seconds > survey.forecasts[0].seconds
+    assert (survey.forecasts[1].seconds is not None) == foreseen
+    assert not foreseen or survey.forecasts[1].seconds > survey.forecasts[0].seconds
 
 
 def test_it_looks_no_more_often_than_it_may(lab, monkeypatch) -> None:

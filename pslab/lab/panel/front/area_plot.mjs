@@ -32,12 +32,12 @@ export class AreaPlot {
     const ghost = stack({ curve: (column) => history.ghost(column) }, parts);
     const predicted = stairs(history.state.forecasts ?? [], x.at(-1));
     const highest = [{ x, y: tops.at(-1) }, { x: ghost.x, y: ghost.tops.at(-1) ?? [] }].flatMap((curve) => within(curve, steps));
-    const scale = amountScale(highest, Math.max(0, ...within(predicted, steps)), USUAL_SHARE);
+    const scale = amountScale(highest, Math.max(0, ...within(predicted, steps).filter(Number.isFinite)), USUAL_SHARE);
     parts.forEach((part, k) => pen.area(box, x, k ? tops[k - 1] : x.map(() => 0), tops[k], steps, scale, part));
     if (ghost.x.length) pen.line(box, { x: ghost.x, y: ghost.tops.at(-1) }, steps, scale, { color: "soft", dash: [4, 3], alpha: 0.9, width: 1.5 });
     pen.line(box, predicted, steps, scale, { color: "paper", dash: [], alpha: 0.8, width: 4 });
     pen.line(box, predicted, steps, scale, { color: "ink", dash: [], alpha: 1, width: 1.75 });
-    if (predicted.x.length) pen.lineLabel(box, scale.unit(predicted.y.at(-1)), WORDS.predicted);
+    if (Number.isFinite(predicted.y.at(-1))) pen.lineLabel(box, scale.unit(predicted.y.at(-1)), WORDS.predicted);
     pen.stepAxis(box, steps, history.state.marks ?? [], formatCount);
     pen.valueAxis(box, scale, this.format, "left");
     if (view.step !== null) pen.cursor(box, steps.unit(view.step));
@@ -51,15 +51,16 @@ export class AreaPlot {
       return at < 0 ? [] : [{ label: part.label, color: part.color, area: true, hatch: part.hatch, value: this.format(curve.y[at]) }];
     });
     const forecast = history.state.forecasts?.findLast((other) => other.step <= step);
-    const words = forecast && WORDS.forecast(this.format(forecast.seconds), WORDS.bottleneck[forecast.bottleneck]);
-    return forecast ? [...measured, { label: WORDS.predicted, color: "ink", dash: 0, value: words }] : measured;
+    const said = Boolean(forecast?.bottleneck);
+    const words = said && WORDS.forecast(this.format(forecast.seconds), WORDS.bottleneck[forecast.bottleneck]);
+    return said ? [...measured, { label: WORDS.predicted, color: "ink", dash: 0, value: words }] : measured;
   }
 }
 
-/** What was predicted, from where it was on until the next prediction, or `last`. */
+/** What was predicted, from where it was on until the next prediction, or `last`; NaN where nothing was. */
 export function stairs(forecasts, last) {
   const ends = forecasts.map((_, k) => forecasts[k + 1]?.step ?? Math.max(last, forecasts[k].step));
-  return { x: forecasts.flatMap(({ step }, k) => [step, ends[k]]), y: forecasts.flatMap(({ seconds }) => [seconds, seconds]) };
+  return { x: forecasts.flatMap(({ step }, k) => [step, ends[k]]), y: forecasts.flatMap(({ seconds }) => [seconds ?? NaN, seconds ?? NaN]) };
 }
 
 /** The upper edges of the areas, where the first part is known. */

@@ -42,7 +42,7 @@ export class Pen {
     this._text(words, box.left + box.width / 2, box.top + box.height / 2, "center", this.theme.soft);
   }
 
-  /** A line; a colour may also be that of the theme's `ink`, `soft` or `paper`. */
+  /** A line, broken where a value is NaN; a colour may also be that of the theme's `ink`, `soft` or `paper`. */
   line(box, curve, across, scale, { color, dash, alpha, width }) {
     const { context } = this;
     this._within(box, () => {
@@ -50,7 +50,7 @@ export class Pen {
       context.setLineDash(dash);
       context.beginPath();
       const points = curve.x.map((x, k) => [box.left + across.unit(x) * box.width, this._y(box, scale.unit(curve.y[k]))]);
-      for (const point of points) context.lineTo(...point);
+      points.forEach((point, k) => (Number.isNaN(points[k - 1]?.[1]) ? context.moveTo(...point) : context.lineTo(...point)));
       context.stroke();
       context.fillStyle = context.strokeStyle;
       if (points.length === 1) context.fillRect(points[0][0] - 1.5, points[0][1] - 1.5, 3, 3);

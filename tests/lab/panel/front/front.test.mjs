@@ -162,6 +162,7 @@ test("a straggler and its delay are named, one that is lost is hatched, and what
 test("a prediction holds from its change to the next, and is drawn and told", () => {
   const forecasts = [{ step: 0, seconds: 2, bottleneck: "network" }, { step: 5, seconds: 4, bottleneck: "cores" }];
   assert.deepEqual(stairs(forecasts, 9), { x: [0, 5, 5, 9], y: [2, 2, 4, 4] });
+  assert.deepEqual(stairs([{ step: 3, seconds: null, bottleneck: "" }], 5), { x: [3, 5], y: [NaN, NaN] });
   const history = told({ step: [0, 5, 9], compute: [1, 1, 1] }, { forecasts });
   const { time } = plotsOf(PALETTE);
   const { pen, drawn } = notedPen();
