@@ -29,6 +29,7 @@ from pslab.lab.display import (
     show_table,
 )
 from pslab.lab.lab import Lab
+from pslab.lab.log_words import show_log, show_replay
 from pslab.lab.mode_words import mode_fields
 from pslab.lab.parser import parse
 from pslab.lab.programs import run_words
@@ -36,6 +37,7 @@ from pslab.lab.progress import ProgressLine
 from pslab.lab.status import LabStatus
 from pslab.lab.sweep import Sweep
 from pslab.lab.sweep_words import grid_of, until_of
+from pslab.train.apply_log import ApplyLog
 from pslab.train.delays import DISTRIBUTIONS
 from pslab.train.models import NAMES
 
@@ -250,6 +252,16 @@ class PslabMagics(Magics):
             display(self.lab.plot_divergence(options.path))
         return shown
 
+    def _log(self, options: argparse.Namespace) -> Shown:
+        log = self.lab.log()
+        return show_log(log, f"written to {log.save(options.path)}" if options.path else "")
+
+    def _replay(self, options: argparse.Namespace) -> Shown:
+        log = self.lab.log() if options.source == "-" else ApplyLog.load(options.source)
+        with ProgressLine("replaying …"):
+            found = self.lab.replay(log, options.until)
+        return show_replay(log, found, options.until)
+
     def _graph(self, options: argparse.Namespace) -> None:
         from IPython.display import display
 
@@ -326,6 +338,8 @@ _VERBS: dict[str, Callable[[PslabMagics, argparse.Namespace], Any]] = {
     "timeline": PslabMagics._timeline,
     "divergence": PslabMagics._divergence,
     "merge-gap": lambda self, options: show_merge_gap(self.lab.merge_gap()),
+    "log": PslabMagics._log,
+    "replay": PslabMagics._replay,
     "evaluate": lambda self, options: show_figures("on the test set", self.lab.evaluate()),
     "predict": lambda self, options: show_predictions(self.lab.predict(n=options.n)),
     "save": lambda self, options: Shown(f"saved to {self.lab.save(options.prefix)}"),

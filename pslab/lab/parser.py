@@ -94,12 +94,9 @@ def build_parser() -> Parser:
     traffic = verbs.add_parser("traffic", help="what goes between the tasks: messages, bytes, seconds")
     traffic.add_argument("--by", choices=["link", "variable"], default="link", help="per link, or per variable and direction (link)")
     _add_sweep(verbs.add_parser("sweep", help="train at every point of a grid, with several seeds, and compare"))
-    plot = verbs.add_parser("plot", help="draw loss, divergence, bytes and time")
-    plot.add_argument("path", nargs="?", metavar="FILE", help="write the picture there too")
-    timeline = verbs.add_parser("timeline", help="trace one step, and draw what each task did meanwhile")
-    timeline.add_argument("path", nargs="?", metavar="FILE", help="write the picture there too")
-    divergence = verbs.add_parser("divergence", help="how far the replicas are from the ps and from each other, and draw how it came to that")
-    divergence.add_argument("path", nargs="?", metavar="FILE", help="write the picture there too")
+    for verb, text in _PICTURES.items():
+        verbs.add_parser(verb, help=text).add_argument("path", nargs="?", metavar="FILE", help="write the picture there too")
+    _add_log_and_replay(verbs)
     panel = verbs.add_parser("panel", help="controls and live plots")
     for option, text in (("--hide", "controls and buttons not to be shown"), ("--lock", "controls and buttons that cannot be used")):
         panel.add_argument(option, nargs="+", default=[], metavar="NAME", help=text)
@@ -125,6 +122,11 @@ def build_parser() -> Parser:
     return parser
 
 
+_PICTURES = {
+    "plot": "draw loss, divergence, bytes and time",
+    "timeline": "trace one step, and draw what each task did meanwhile",
+    "divergence": "how far the replicas are from the ps and from each other, and draw how it came to that",
+}
 _PLAIN = {
     "pause": "let no further update begin",
     "resume": "go on",
@@ -184,6 +186,14 @@ def _add_cluster(cluster: argparse.ArgumentParser) -> None:
     slow.add_argument("--distribution", choices=list(DISTRIBUTIONS), default="constant", help="TIME is its mean, of pareto the least (constant)")
     slow.add_argument("--shape", type=positive, metavar="F", help="pareto: how fast the tail falls (1.5)")
     actions.add_parser("stop", help="take the cluster down")
+
+
+def _add_log_and_replay(verbs: Any) -> None:
+    log = verbs.add_parser("log", help="the order of all updates: what is in it, and to keep it in a file")
+    log.add_argument("path", nargs="?", metavar="FILE", help="write it there")
+    replay = verbs.add_parser("replay", help="train once more as a log says, bit for bit, on tasks of its own; the training goes on meanwhile")
+    replay.add_argument("source", metavar="FILE", help="what %%pslab log has written; - for the present training's")
+    replay.add_argument("--until", type=natural, metavar="STEP", help="a global step in the middle (the last)")
 
 
 def _add_sweep(sweep: argparse.ArgumentParser) -> None:

@@ -55,8 +55,14 @@ class Rules:
             case "AccumulatorApplyGradient":
                 never_stale = not node.inputs[1].startswith("Identity")
                 self.gathered[attrs["accumulator"]] += never_stale or read_step >= self.step
+            case "QuorumTake":
+                self.gathered[attrs["accumulator"]] = 0
             case "QuorumBring":
                 self.gathered[attrs["quorum"]] += 1
+            case "QuorumChoose":
+                self.chosen, self.gathered[attrs["quorum"]] = self.gathered[attrs["quorum"]], 0
+            case "TakeChosen":
+                self.gathered[attrs["accumulator"]] -= self.chosen
             case "ClockTick":
                 self.ticks[attrs["clock"]][attrs["worker"]] += 1
                 self.ticks[attrs["clock"]] |= Counter(dict.fromkeys(range(attrs["workers"]), 0))
@@ -68,27 +74,17 @@ class Rules:
         match node.type:
             case "StepAfter":
                 return self.step > read_step
-            case "QuorumTake":
-                return self.gathered[attrs["accumulator"]] >= _required(node)
-            case "QuorumChoose":
+            case "QuorumReady":
+                return all(self.gathered[a] >= _required(node) for a in attrs["accumulators"])
+            case "QuorumBrought":
                 return self.gathered[attrs["quorum"]] >= _required(node)
-            case "TakeChosen":
-                return self.gathered[attrs["accumulator"]] >= self.chosen
+            case "ChosenReady":
+                return all(self.gathered[a] >= self.chosen for a in attrs["accumulators"])
             case "ClockRead":
                 ticks = self.ticks[attrs["clock"]]
                 workers = len(ticks)
                 return not workers or ticks[attrs["worker"]] - min(ticks.values()) <= self.staleness[attrs["clock"]]
         return True
-
-    def passed(self, node: Node) -> None:
-        """An op that waited goes on."""
-        match node.type:
-            case "QuorumTake":
-                self.gathered[node.attrs["accumulator"]] = 0
-            case "QuorumChoose":
-                self.chosen, self.gathered[node.attrs["quorum"]] = self.gathered[node.attrs["quorum"]], 0
-            case "TakeChosen":
-                self.gathered[node.attrs["accumulator"]] -= self.chosen
 
 
 def _required(node: Node) -> int:
@@ -210,7 +206,6 @@ class Driver:
             began = self._events.now
             for node in stage.waits:
                 yield self._until(node)
-                self._rules.passed(node)
             phases.wait += (self._events.now - began) / NS
             if any(node.type == "StepAfter" for node in stage.waits):
                 self._read_step = self._rules.step

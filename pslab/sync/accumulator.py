@@ -102,6 +102,10 @@ class Accumulator:
             return NOT_YET
         return self._take(self._gradients, [], aggregation)
 
+    def has(self, workers: Sequence[int]) -> bool:
+        """Whether gradients of these workers are pending; one entry per gradient."""
+        return Counter(workers) <= Counter(handed.worker for handed in self._gradients)
+
     def take_of(self, workers: Sequence[int], aggregation: str) -> Any:
         """The aggregate of the oldest gradients of these workers, or `NOT_YET` while one of them is missing; others stay pending.
 

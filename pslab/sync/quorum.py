@@ -43,9 +43,14 @@ class Quorum:
         """Whether there is no further update: everybody has left, and nothing is here."""
         return not self._active and not self._brought
 
+    @property
+    def enough(self) -> bool:
+        """Whether what was brought makes an update."""
+        return bool(self._brought) and len(self._brought) >= self.required
+
     def choose(self) -> list[int]:
         """Whose contributions make the next update, each as often as it has brought one: all that are here. Empty while there are too few."""
-        if not self._brought or len(self._brought) < self.required:
+        if not self.enough:
             return []
         chosen, self._brought = sorted(self._brought), []
         return chosen

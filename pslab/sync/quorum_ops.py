@@ -1,7 +1,8 @@
-"""The ops of a quorum: a worker leaves it, and the chief takes what as many as are left have brought.
+"""The ops of a quorum: a worker leaves it, and the chief waits for what as many as are left bring, and takes it in one critical section with its update.
 
-Where all of them make an update, each task can have a quorum of its own (`quorum_take`). Where some do, one task chooses, and the accumulators of all go by
-that (`quorum_bring`, `quorum_choose`, `take_chosen`): else each would take others, and a worker could wait for an answer that it has had from none of them.
+The ops that wait (`quorum_ready`, `quorum_brought`, `chosen_ready`) take nothing: what takes comes after, in one critical section with the update. Where all
+workers make an update, each task can have a quorum of its own (`quorum_take`). Where some do, one task chooses, and the accumulators of all go by that
+(`quorum_bring`, `quorum_choose`, `take_chosen`): else each would take others, and a worker could wait for an answer that it has had from none of them.
 
 A quorum is a resource made by the first op that touches it; `Task.drop_resources` with `QUORUMS`, and the beginning of a
 name if wanted, forgets them.
@@ -9,6 +10,7 @@ name if wanted, forgets them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -54,19 +56,21 @@ def quorum_leave(rule: QuorumRule, worker: int, name: str | None = None) -> Oper
     return apply_op("QuorumLeave", [], name, **asdict(rule), worker=worker)
 
 
-def quorum_take(rule: QuorumRule, accumulator: str, like: Variable, aggregation: str, name: str | None = None) -> Tensor:
-    """An op that waits until an accumulator has a quorum of gradients, takes all it has, and gives their aggregate.
+def quorum_ready(rule: QuorumRule, accumulators: Sequence[str], name: str | None = None) -> Operation:
+    """An op that waits until each of these accumulators has a quorum of gradients. It fails with `OutOfRangeError` once everybody has left."""
+    return apply_op("QuorumReady", [], name, **asdict(rule), accumulators=tuple(accumulators))
 
-    It fails with `OutOfRangeError` once everybody has left.
+
+def quorum_take(accumulator: str, like: Variable, aggregation: str, name: str | None = None) -> Tensor:
+    """An op that takes all that an accumulator has, after a `quorum_ready`: its aggregate.
 
     Args:
-        rule: the quorum, of the accumulator's task.
         accumulator: name of the accumulator.
         like: the variable whose gradients they are.
         aggregation: as of `pslab.sync.ops.accumulator_take_gradient`.
         name: name of the op.
     """
-    return apply("QuorumTake", [], name, **asdict(rule), **_described(accumulator, like, aggregation))  # type: ignore[no-any-return]
+    return apply("QuorumTake", [], name, **_described(accumulator, like, aggregation))  # type: ignore[no-any-return]
 
 
 def quorum_bring(rule: QuorumRule, worker: int, name: str | None = None) -> Operation:
@@ -74,16 +78,23 @@ def quorum_bring(rule: QuorumRule, worker: int, name: str | None = None) -> Oper
     return apply_op("QuorumBring", [], name, **asdict(rule), worker=worker)
 
 
-def quorum_choose(rule: QuorumRule, name: str | None = None) -> Tensor:
-    """An op that waits until enough was brought: an int64 vector of the workers whose gradients make the next update.
+def quorum_brought(rule: QuorumRule, name: str | None = None) -> Operation:
+    """An op that waits until enough was brought. It fails with `OutOfRangeError` once everybody has left and nothing is there."""
+    return apply_op("QuorumBrought", [], name, **asdict(rule))
 
-    It fails with `OutOfRangeError` once everybody has left and nothing is there.
-    """
+
+def quorum_choose(rule: QuorumRule, name: str | None = None) -> Tensor:
+    """An op that chooses, after a `quorum_brought`: an int64 vector of the workers whose gradients make the next update."""
     return apply("QuorumChoose", [], name, **asdict(rule))  # type: ignore[no-any-return]
 
 
+def chosen_ready(chosen: Tensor, accumulators: Sequence[str], name: str | None = None) -> Operation:
+    """An op that waits until each of these accumulators has the gradients of the ``chosen`` workers."""
+    return apply_op("ChosenReady", [chosen], name, accumulators=tuple(accumulators))
+
+
 def take_chosen(chosen: Tensor, accumulator: str, like: Variable, aggregation: str, name: str | None = None) -> Tensor:
-    """An op that waits until an accumulator has the gradients of the ``chosen`` workers, takes those, and gives their aggregate."""
+    """An op that takes the gradients of the ``chosen`` workers, which an accumulator has: their aggregate."""
     return apply("TakeChosen", [chosen], name, **_described(accumulator, like, aggregation))  # type: ignore[no-any-return]
 
 
@@ -103,30 +114,50 @@ def _leave(state: Any, name: str, xp: Any, *, worker: int, **rule: Any) -> None:
     _quorum(state, **rule).leave(worker)
 
 
-def _take(state: Any, name: str, xp: Any, *, accumulator: str, dtype: str, shape: Any, aggregation: str, **rule: Any) -> Any:
-    quorum = _quorum(state, **rule)
-    if quorum.over:
-        raise OutOfRangeError(*_NOBODY)
-    return accumulator_of(state, accumulator).take(quorum.required, aggregation)
+def _ready(state: Any, name: str, xp: Any, *, accumulators: Sequence[str], **rule: Any) -> Any:
+    quorum = _goes_on(_quorum(state, **rule))
+    return () if all(accumulator_of(state, a).pending() >= quorum.required for a in accumulators) else NOT_YET
+
+
+def _take(state: Any, name: str, xp: Any, *, accumulator: str, dtype: str, shape: Any, aggregation: str) -> Any:
+    return accumulator_of(state, accumulator).take(1, aggregation)
 
 
 def _bring(state: Any, name: str, xp: Any, *, worker: int, **rule: Any) -> None:
     _quorum(state, **rule).bring(worker)
 
 
+def _brought(state: Any, name: str, xp: Any, **rule: Any) -> Any:
+    return () if _goes_on(_quorum(state, **rule)).enough else NOT_YET
+
+
 def _choose(state: Any, name: str, xp: Any, **rule: Any) -> Any:
-    quorum = _quorum(state, **rule)
-    if quorum.over:
-        raise OutOfRangeError(*_NOBODY)
-    return np.array(chosen, np.int64) if (chosen := quorum.choose()) else NOT_YET
+    return np.array(_quorum(state, **rule).choose(), np.int64)
+
+
+def _chosen_ready(state: Any, name: str, xp: Any, chosen: Any, *, accumulators: Sequence[str]) -> Any:
+    return () if all(accumulator_of(state, a).has(_numbers(chosen)) for a in accumulators) else NOT_YET
 
 
 def _take_chosen(state: Any, name: str, xp: Any, chosen: Any, *, accumulator: str, dtype: str, shape: Any, aggregation: str) -> Any:
-    return accumulator_of(state, accumulator).take_of([int(worker) for worker in chosen], aggregation)
+    return accumulator_of(state, accumulator).take_of(_numbers(chosen), aggregation)
+
+
+def _numbers(chosen: Any) -> list[int]:
+    return [int(worker) for worker in chosen]
+
+
+def _goes_on(quorum: Quorum) -> Quorum:
+    if quorum.over:
+        raise OutOfRangeError(*_NOBODY)
+    return quorum
 
 
 register("QuorumLeave", infer=lambda op: [], kernel=_leave, stateful=True, signals=True)
 register("QuorumBring", infer=lambda op: [], kernel=_bring, stateful=True, signals=True)
-register("QuorumTake", infer=_infer_take, kernel=_take, stateful=True, blocking=True)
-register("QuorumChoose", infer=lambda op: [(int64, TensorShape([None]))], kernel=_choose, stateful=True, blocking=True, host_only=True)
-register("TakeChosen", infer=_infer_take, kernel=_take_chosen, stateful=True, blocking=True)
+register("QuorumReady", infer=lambda op: [], kernel=_ready, stateful=True, blocking=True)
+register("QuorumTake", infer=_infer_take, kernel=_take, stateful=True)
+register("QuorumBrought", infer=lambda op: [], kernel=_brought, stateful=True, blocking=True)
+register("QuorumChoose", infer=lambda op: [(int64, TensorShape([None]))], kernel=_choose, stateful=True, host_only=True)
+register("ChosenReady", infer=lambda op: [], kernel=_chosen_ready, stateful=True, blocking=True)
+register("TakeChosen", infer=_infer_take, kernel=_take_chosen, stateful=True)

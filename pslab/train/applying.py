@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from pslab.graph.device import DeviceSpec
 from pslab.graph.dtypes import int64
@@ -21,6 +22,8 @@ from pslab.train.epoch_names import resources_of
 from pslab.train.job import Job
 from pslab.train.replica import Replica
 from pslab.train.updates import SSP, Aggregation, Async, Immediate
+
+E = TypeVar("E")
 
 
 @dataclass(frozen=True)
@@ -108,11 +111,7 @@ def apply_at_once(
         before: reads of the parameters that are to come first.
         sent: the ops on the worker that make what it sends.
     """
-    entries: dict[str, Tensor] = {}
-    for task, variables in by_task(replica).items():
-        here = [d.op for d in differences if DeviceSpec.from_string(d.device).task_name == task]  # of another ps it would have to be told
-        with replica.graph.colocate_with(variables[0].op), replica.graph.control_dependencies([*sent, *here]):
-            entries[task] = ledger_apply(resources_of(job.epoch_id), worker)
+    entries = enter(replica, differences, sent, lambda: ledger_apply(resources_of(job.epoch_id), worker))
     weighed = []
     for difference, variable in zip(differences, replica.variables, strict=True):
         with replica.graph.colocate_with(variable.op):
@@ -122,6 +121,16 @@ def apply_at_once(
         update.op.add_control_input(old.op)
         update.op.add_control_input(entries[task_of(variable)].op)
     return Applied(job, replica, worker, entries[task_of(replica.global_step)], updates)
+
+
+def enter(replica: Replica, differences: Sequence[Tensor], sent: Sequence[Operation], make: Callable[[], E]) -> dict[str, E]:
+    """Entries in the ledgers, by task, each after what a worker ``sent``, and what has become of it there."""
+    entries = {}
+    for task, variables in by_task(replica).items():
+        here = [d.op for d in differences if DeviceSpec.from_string(d.device).task_name == task]  # of another ps it would have to be told
+        with replica.graph.colocate_with(variables[0].op), replica.graph.control_dependencies([*sent, *here]):
+            entries[task] = make()
+    return entries
 
 
 def note_read(job: Job, replica: Replica, worker: int, after: Callable[[str], Sequence[Operation]] = lambda task: ()) -> list[Operation]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pslab.errors import UsageError
+from pslab.train.job import Gates
 from pslab.train.replica_looks import ReplicaLooks
 from pslab.train.stepping import Message, Passage, Stepper
 
@@ -31,7 +32,7 @@ class ByMessage(ReplicaLooks):
         if self._strategy.resident:
             raise UsageError(f"{self._strategy} has no ps at which messages could wait", "choose async, ssp or sync")
         self._check_data()
-        self._crew.begin(self._strategy, gated=True)
+        self._crew.begin(self._strategy, gates=Gates.MESSAGES)
         self._crew.limit(np.iinfo(np.int64).max)
         self._set_state("paused")
         return self._crew.stepper()

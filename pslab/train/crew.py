@@ -19,7 +19,7 @@ from pslab.train.delays import Delay
 from pslab.train.distances import ReplicaParameters
 from pslab.train.history import History, News, Place
 from pslab.train.homecoming import FIRST_PS, Homecoming
-from pslab.train.job import CHIEF, CLIENT, Job
+from pslab.train.job import CHIEF, CLIENT, Gates, Job
 from pslab.train.log_keeping import LogKeeper
 from pslab.train.loop import LoopStatus
 from pslab.train.model import Features, Model, try_out
@@ -80,7 +80,8 @@ class Crew:
         self.progress = Progress(0, 0)
         self._history = History(self.metric_names)
         self._homecoming: Homecoming | None = None
-        self._gated = False
+        self._gates = Gates.NONE
+        self._first_step = 0
         self.keeper = LogKeeper(cluster)
         self.places = Places(division)
 
@@ -107,7 +108,7 @@ class Crew:
             self.division,
             self.progress.global_step,
             self._reading,
-            self._gated,
+            self._gates,
             self.places.next(self._cluster.workers),
         )
 
@@ -173,14 +174,14 @@ class Crew:
 
     # Epochs
 
-    def begin(self, strategy: Strategy, gated: bool = False) -> None:
-        """Begin an epoch: all loops are built, and wait for their first claim; ``gated``, messages wait at the ps. Nothing happens if such a one is on."""
-        if self.active and gated == self._gated:
+    def begin(self, strategy: Strategy, gates: Gates = Gates.NONE) -> None:
+        """Begin an epoch: all loops are built, and wait for their first claim, and at ``gates``. Nothing happens if such a one is on."""
+        if self.active and gates is self._gates:
             return
         self.end()
-        self._gated = gated
+        self._gates = gates
         self.strategies.append(strategy)
-        step = self.look().global_step
+        step = self._first_step = self.look().global_step
         job = self.job(strategy)
         self.places.begin(job.places, step)
         self.pause()
@@ -277,7 +278,7 @@ class Crew:
 
     def stepper(self) -> Stepper:
         """What lets messages in, in an epoch with gates."""
-        return Stepper(self._cluster, self.job(self.strategies[-1]).epoch_id)
+        return Stepper(self._cluster, self.job(self.strategies[-1]))
 
     # Looking
 
@@ -287,9 +288,16 @@ class Crew:
         return self.progress
 
     def settled(self) -> bool:
-        """Whether no update is under way."""
+        """Whether no update is under way: each that was claimed is made, on every ps. What waits at a gate is not under way."""
         progress = self.look()
-        return progress.global_step == progress.granted
+        return self._gates is not Gates.NONE or (progress.global_step == progress.granted and self.made(progress.global_step))
+
+    def made(self, step: int) -> bool:
+        """Whether every ps has made the updates up to global step ``step``: the first counts them, and others may be behind."""
+        if not (self.active and self.strategies[-1].races):
+            return True  # who makes an update counts it when all ps have made it
+        epoch_id = self.job(self.strategies[-1]).epoch_id
+        return all(self._cluster.call(ps, "updates", epoch_id=epoch_id) >= step - self._first_step for ps in self._servers()[1:])
 
     def has_parameters(self) -> bool:
         """Whether the chief can be asked, and all variables have a value."""

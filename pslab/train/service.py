@@ -30,13 +30,12 @@ from pslab.sync.pacing_ops import CLOCKS
 from pslab.sync.quorum_ops import QUORUMS
 from pslab.trace.recorder import Fetched, Recorder
 from pslab.trace.records import step_dtype
-from pslab.train import between_graph
 from pslab.train.camera import Camera, FilmedSession, Shot
 from pslab.train.collective import Pipeline, RingAllReduce
 from pslab.train.delays import Delay
 from pslab.train.distances import ReplicaParameters
 from pslab.train.epoch_names import resources_of, variables_of
-from pslab.train.gating import tower_steps, worker_graph
+from pslab.train.gating import chief, tower_steps, worker_graph
 from pslab.train.in_graph import TowersGraph, TowersStep
 from pslab.train.job import CHIEF, CLIENT, Job
 from pslab.train.loop import CHIEFS, Loop, LoopStatus
@@ -183,8 +182,8 @@ class TaskService(OrderService):
             return [self._ring(job, int(index))]
         loops = []
         if job.strategy.gathered and self._name == CHIEF:
-            chief = between_graph.chief(job)
-            loops.append(Loop(CHIEFS, ChiefTurn(chief, self._session(chief.graph))))
+            update = chief(job)
+            loops.append(Loop(CHIEFS, ChiefTurn(update, self._session(update.graph))))
         worker = int(index)
         batches = self._batches(job, worker)
         graph = worker_graph(job, worker)

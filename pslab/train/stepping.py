@@ -10,7 +10,7 @@ import numpy as np
 
 from pslab.errors import DeadlineExceededError, FailedPreconditionError, UsageError
 from pslab.train.homecoming import FIRST_PS
-from pslab.train.job import CLIENT
+from pslab.train.job import CLIENT, Job
 from pslab.train.order_service import AtGate
 from pslab.train.tasks import Tasks
 
@@ -77,13 +77,14 @@ class Stepper:
 
     Args:
         cluster: the tasks.
-        epoch_id: of the epoch whose gates they are.
+        job: the epoch whose gates they are.
         timeout: seconds that a message may take to come, or to get through.
     """
 
-    def __init__(self, cluster: Tasks, epoch_id: str, timeout: float = 60.0) -> None:
+    def __init__(self, cluster: Tasks, job: Job, timeout: float = 60.0) -> None:
         self._cluster = cluster
-        self._epoch_id = epoch_id
+        self._gathered = job.strategy.gathered
+        self._epoch_id = job.epoch_id
         self._timeout = timeout
 
     def messages(self) -> tuple[Message, ...]:
@@ -113,7 +114,7 @@ class Stepper:
 
     def _told(self, message: Message, before: np.ndarray, after: np.ndarray) -> Passage:
         mine = np.flatnonzero(before == ~message.worker)
-        applied = len(after) > len(before) and bool((after[len(before) :] == message.worker).any())
+        applied = not self._gathered and len(after) > len(before) and bool((after[len(before) :] == message.worker).any())
         read = int((before[: mine[-1]] >= 0).sum()) if applied and len(mine) else None
         made = int((before >= 0).sum())
         gates = self._gates()

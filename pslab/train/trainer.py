@@ -16,8 +16,9 @@ from pslab.trace.recorder import Records
 from pslab.train.apply_log import ApplyLog
 from pslab.train.by_message import ByMessage
 from pslab.train.camera import Timeline
-from pslab.train.crew import Crew
+from pslab.train.crew import PATIENCE_S, Crew
 from pslab.train.delays import Delay
+from pslab.train.fingerprint import digests, fingerprint
 from pslab.train.history import News, Place
 from pslab.train.job import Job
 from pslab.train.loop import OUT_OF_DATA
@@ -144,6 +145,7 @@ class Trainer(ByMessage):
         self._until(lambda: self._crew.progress.global_step >= wanted or self._state == OUT_OF_DATA, timeout, f"{n} updates")
         if self._crew.progress.global_step < wanted:
             raise OutOfRangeError(f"{n - wanted + self._crew.progress.global_step} of {n} updates could be made: {self._message}", MORE_DATA)
+        self._until(lambda: self._crew.made(wanted), timeout, "the last update on every ps")
 
     def stop(self) -> None:
         """End the loops. The parameters stay; `train` begins again."""
@@ -257,8 +259,12 @@ class Trainer(ByMessage):
         Raises:
             FailedPreconditionError: nothing was trained since the tasks were set up.
         """
+        prints = fingerprint(self._dataset, self.job().model)  # takes a moment, in which it may train
         with self._lock, self._quiet():
-            found = self._crew.keeper.log(self.job(), self._crew.places.out())
+            if self._crew.active:  # a pause may have come before the last update was made on every ps
+                self._until(self._crew.settled, PATIENCE_S, "the updates in flight")
+            self._publish()
+            found = self._crew.keeper.log(self.job(), self._crew.places.out(), prints, digests(self._crew.ask("parameters")))
         if found is None:
             raise FailedPreconditionError("there is no log yet: nothing was trained since the tasks were set up", "train(steps=…) begins one")
         return found

@@ -217,7 +217,7 @@ class ChiefTurn:
     def __init__(self, graph: ChiefGraph, session: Session) -> None:
         self.replicas: list[ReplicaParameters] = []
         self._session = session
-        self._step = session.prepare([graph.next_step, graph.granted], [])
+        self._step = session.prepare([graph.next_step, graph.granted, *graph.further], [])
         self._claim = session.prepare([graph.claim], [])
         self._exit = Exit(session, graph.leaving)
         session.prepare(list(graph.begin), []).run(())

@@ -81,6 +81,7 @@ class Watch:
     def _inspect(self) -> None:
         try:
             self._loops = self._crew.inspect()
+            done = self._state == "running" and self._crew.progress.global_step >= self._target and self._crew.made(self._target)
         except (UnavailableError, FailedPreconditionError) as error:
             self._recover(error)
             return
@@ -89,7 +90,7 @@ class Watch:
             self._fail(failures[0])
         elif any(not self._loops[task] for task in self._crew.expected(self._strategy)):
             self._recover(UnavailableError("a task was started anew"))
-        elif self._state == "running" and self._crew.progress.global_step >= self._target:
+        elif done:
             self._set_state("done")
         elif self._state in ("running", "paused") and self._ended() and self._nothing_under_way():
             self._run_out()

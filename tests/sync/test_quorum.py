@@ -13,7 +13,17 @@ from pslab.graph.registry import NOT_YET, op_def
 from pslab.sync.accumulator import Accumulator
 from pslab.sync.ops import NEVER_STALE, accumulator_apply_gradient
 from pslab.sync.quorum import Quorum
-from pslab.sync.quorum_ops import QuorumRule, quorum_bring, quorum_choose, quorum_leave, quorum_take, take_chosen
+from pslab.sync.quorum_ops import (
+    QuorumRule,
+    chosen_ready,
+    quorum_bring,
+    quorum_brought,
+    quorum_choose,
+    quorum_leave,
+    quorum_ready,
+    quorum_take,
+    take_chosen,
+)
 
 
 def test_without_backup_an_update_waits_for_all_that_are_left() -> None:
@@ -150,9 +160,12 @@ def test_k_async_over_several_ps_never_stands_still_and_all_take_the_same(batche
     ("type", "signals", "blocking"),
     [
         ("QuorumLeave", True, False),
-        ("QuorumTake", False, True),
+        ("QuorumReady", False, True),
+        ("QuorumTake", False, False),
+        ("QuorumBrought", False, True),
+        ("ChosenReady", False, True),
         ("QuorumBring", True, False),
-        ("QuorumChoose", False, True),
+        ("QuorumChoose", False, False),
         ("GiveBack", True, False),
     ],
 )
@@ -165,7 +178,9 @@ def test_the_ops_on_a_task() -> None:
     with tf.Graph().as_default():
         weight = tf.Variable([0.0])
         hand_in = accumulator_apply_gradient("run1/w", tf.constant([3.0]), 0, 0)
-        leaves, take = [quorum_leave(rule, worker) for worker in range(2)], quorum_take(rule, "run1/w", weight, "mean")
+        leaves, ready = [quorum_leave(rule, worker) for worker in range(2)], quorum_ready(rule, ["run1/w"])
+        with tf.control_dependencies([ready]):
+            take = quorum_take("run1/w", weight, "mean")
         with tf.Session() as session:
             session.run([hand_in, leaves[1]])
             assert session.run(take) == [3.0]
@@ -180,8 +195,10 @@ def test_the_ops_by_which_one_task_chooses_for_all() -> None:
         weights = [tf.Variable([0.0]), tf.Variable([0.0])]
         hand_in = [accumulator_apply_gradient(f"run1/{v}", tf.constant([3.0 + w]), NEVER_STALE, w) for v in range(2) for w in range(2)]
         brings, leaves = ([build(rule, worker) for worker in range(2)] for build in (quorum_bring, quorum_leave))
-        chosen = quorum_choose(rule)
-        taken = [take_chosen(chosen, f"run1/{v}", weight, "sum") for v, weight in enumerate(weights)]
+        with tf.control_dependencies([quorum_brought(rule)]):
+            chosen = quorum_choose(rule)
+        with tf.control_dependencies([chosen_ready(chosen, ["run1/0", "run1/1"])]):
+            taken = [take_chosen(chosen, f"run1/{v}", weight, "sum") for v, weight in enumerate(weights)]
         with tf.Session() as session:
             session.run([*hand_in, *brings])
             assert [list(t) for t in session.run([*taken, chosen])] == [[7.0], [7.0], [0, 1]]

@@ -273,7 +273,11 @@ def test_one_stream_ends_with_what_is_left_of_it():
         trainer.close()
 
 
-@pytest.mark.parametrize("strategy", [Strategy(update=Sync()), Strategy(update=Async()), Strategy(Replication.IN_GRAPH, Async())], ids=str)
+@pytest.mark.parametrize(
+    "strategy",
+    [Strategy(update=u) for u in (Sync(), Async(), Sync(backup=1), KAsync(1), KAsync(2))] + [Strategy(Replication.IN_GRAPH, Async())],
+    ids=str,
+)
 def test_a_log_is_replayed_over_the_end_of_a_workers_data(strategy):
     with training(strategy, ps=2) as trainer:
         trainer.step(3)
