@@ -7,7 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 FRONT = Path(__file__).with_name("front")
-MODULES = ("dom", "format", "history", "scales", "pen", "series_plot", "area_plot", "timeline_plot", "controls", "tasks", "plots", "panel")
+MODULES = (
+    *("words_zh", "words", "dom", "format", "history", "scales", "marks", "pen", "series_plot", "area_plot"),
+    *("timeline_plot", "link_plot", "figures", "controls", "tasks", "zoom", "plots", "panel"),
+)
 """Each may import from those before it. Their top-level names are different, so they may share one scope."""
 
 _IMPORT = re.compile(r'^import \{[^}]*\} from "[./\w]+\.mjs";\n', re.MULTILINE)

@@ -19,6 +19,7 @@ from IPython.display import DisplayHandle, display
 
 from pslab.errors import UsageError
 from pslab.lab import palette
+from pslab.lab.language import language
 from pslab.lab.panel.actions import ACTIONS
 from pslab.lab.panel.controls import CONTROLS
 from pslab.lab.panel.desk import Desk
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 PERIOD_S = 0.1
 """Seconds between two messages."""
+SURVEY_S = 0.5
+"""Seconds after which it is seen whether the survey is due."""
 _SETTERS = {control.name: control.apply for control in CONTROLS}
 _PALETTE = {
     "series": list(palette.SERIES),
@@ -52,11 +55,12 @@ class Panel(anywidget.AnyWidget):
     _css = style_text()
     line = traitlets.Instance(ipywidgets.Widget).tag(sync=True, **ipywidgets.widget_serialization)
     palette = traitlets.Dict().tag(sync=True)
+    language = traitlets.Unicode().tag(sync=True)
     hide = traitlets.List().tag(sync=True)
     lock = traitlets.List().tag(sync=True)
 
     def __init__(self, station: Station, hide: Sequence[str], lock: Sequence[str]) -> None:
-        super().__init__(line=station.line, palette=_PALETTE, hide=list(hide), lock=list(lock))
+        super().__init__(line=station.line, palette=_PALETTE, language=language(), hide=list(hide), lock=list(lock))
         self._station = station
         self._snapshots: list[DisplayHandle] = []
         self.comm.__dict__.pop("_reply_subshell_id", None)  # it was opened from a cell, and is to answer while that cell runs
@@ -102,6 +106,7 @@ class Station:
         desk: where wishes are granted.
         line: the widget that front ends listen to.
         busy_s: processor time that telling has taken, in seconds.
+        survey_s: the same of the survey.
     """
 
     def __init__(self, lab: Lab) -> None:
@@ -109,10 +114,11 @@ class Station:
         self.desk = Desk(lab, grants, frozenset(_SETTERS))
         self._feed: Feed = Feed(self.desk)
         self.line: ipywidgets.Widget = ipywidgets.Widget()
-        self.busy_s = 0.0
+        self.busy_s = self.survey_s = 0.0
         self._panels: list[Panel] = []
         self._opened = threading.Event()
-        threading.Thread(target=self._tell, name="pslab panel", daemon=True).start()
+        for name, task in (("pslab panel", self._tell), ("pslab panel survey", self._look_around)):
+            threading.Thread(target=task, name=name, daemon=True).start()
 
     def open(self, hide: Sequence[str], lock: Sequence[str]) -> Panel:
         """A further panel.
@@ -153,6 +159,14 @@ class Station:
             self.busy_s += thread_time() - before
             due = max(due + PERIOD_S, monotonic())
             sleep(max(due - monotonic(), 0.0))
+
+    def _look_around(self) -> None:
+        while self._opened.wait():
+            before = thread_time()
+            with suppress(Exception):  # a cluster that is being changed, or a mode that the cost model does not know: the next look may see more
+                self._feed.survey.look(monotonic())
+            self.survey_s += thread_time() - before
+            sleep(SURVEY_S)
 
     def _news(self) -> Message | None:
         try:
