@@ -29,7 +29,10 @@ if TYPE_CHECKING:
 PERIOD_S = 0.1
 """Seconds between two messages."""
 FRONT = Path(__file__).with_name("front")
-MODULES = (*(SHARED / f"{name}.mjs" for name in ("dom", "format", "pen")), *(FRONT / f"{name}.mjs" for name in ("viewport", "graph_paint", "graph")))
+MODULES = (
+    *(SHARED / f"{name}.mjs" for name in ("words_zh", "words", "dom", "format", "marks", "pen")),
+    *(FRONT / f"{name}.mjs" for name in ("viewport", "graph_paint", "graph")),
+)
 """Each may import from those before it."""
 _PALETTE = {"bands": dict(palette.BANDS), "other": palette.GREY, "cut": palette.CUT}
 
