@@ -92,6 +92,7 @@ _MODULES = {
     "pslab.runtime.session": "InteractiveSession Session",
     "pslab.cluster": "Cluster",
     "pslab.lab.lab": "Lab",
+    "pslab.lab.language": "set_language",
     "pslab.lab.overlay": "overlay",
     "pslab.lab.sweep": "Sweep",
     "pslab.lab.until": "Until",

@@ -85,10 +85,31 @@ class Batches:
     @property
     def left(self) -> float:
         """How many batches are to come: a whole number, or infinity."""
+        return max(0, self.total - self.step)
+
+    @property
+    def total(self) -> float:
+        """How many batches there are: a whole number, or infinity."""
         if self._passes is None:
             return math.inf
         examples = self._passes * self._count - sum(self._sizes[: self._shard])
-        return max(0, -(-examples // sum(self._sizes)) - self.step)
+        return max(0, -(-examples // sum(self._sizes)))
+
+    @property
+    def whole(self) -> float:
+        """How many of those to come have all their examples: all but the last, perhaps."""
+        if self._passes is None:
+            return math.inf
+        before_last = self._passes * self._count - sum(self._sizes[: self._shard + 1])
+        return max(0, before_last // sum(self._sizes) + 1 - self.step)
+
+    def examples_before(self, step: int) -> int:
+        """How many examples the batches before that of ``step`` have, together."""
+        size, whole = self._sizes[self._shard], sum(self._sizes)
+        if self._passes is None:
+            return step * size
+        rounds, rest = divmod(self._passes * self._count, whole)
+        return min(step * size, rounds * size + min(size, max(0, rest - sum(self._sizes[: self._shard]))))
 
     def __iter__(self) -> Batches:
         return self

@@ -61,6 +61,11 @@ class Division:
         """Examples of a step of all workers."""
         return sum(self.sizes(workers))
 
+    def of(self, worker: int) -> str:
+        """What a worker gets, for people."""
+        size = self.batch_size if isinstance(self.batch_size, int) else self.batch_size[worker]
+        return f"batches of {size}" + ("" if self.shares is None else f", {self.shares[worker]:.3g} of the examples")
+
     def check_workers(self, workers: int) -> None:
         """Whether there is a number for each worker, where there are several.
 

@@ -11,6 +11,7 @@ import itertools
 import keyword
 import linecache
 import re
+import weakref
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -117,7 +118,9 @@ class _Compiler:
         file = f"<pslab program {next(_serial)} of {self.partition.task}>"
         linecache.cache[file] = (len(source), None, source.splitlines(True), file)
         exec(compile(source, file, "exec"), self.globals)
-        return Program(self.partition, source, self.globals["program"], self.nodes, file)
+        program = Program(self.partition, source, self.globals["program"], self.nodes, file)
+        weakref.finalize(program, linecache.cache.pop, file, None)
+        return program
 
     # Statements
 

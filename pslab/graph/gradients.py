@@ -88,7 +88,7 @@ def _backpropagate(on_the_way: Sequence[Operation], flowing: dict[Tensor, list[T
             raise GraphError(
                 f"op {op.name!r} ({op.type}) has no gradient", f"use pslab.stop_gradient before it if none should flow; it was built at {op.origin}"
             )
-        with beside(op), op.graph.name_scope(f"{op.name.rsplit('/', 1)[-1]}_grad"):
+        with beside(op), op.graph.name_scope(f"{op.name.rsplit('/', 1)[-1]}_grad"), op.graph.noting_gradient_of(op):
             outgoing = rule(op, *incoming)
         for tensor, gradient in zip(op.inputs, outgoing, strict=True):
             if gradient is not None and tensor.dtype.is_floating:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from pslab.errors import GraphError, NotInGraphError, UnimplementedError
@@ -34,6 +35,7 @@ class Graph:
     Attributes:
         seed: the graph-level random seed, or None (see `pslab.set_random_seed`).
         collections: named lists of graph members, such as the trainable variables.
+        gradient_ops: by an op's name, those of the ops that `gradients` added to compute its gradient, for people to find.
     """
 
     def __init__(self) -> None:
@@ -47,6 +49,7 @@ class Graph:
         self._version = 0
         self.seed: int | None = None
         self.collections = Collections()
+        self.gradient_ops: dict[str, list[str]] = {}
 
     # What is in it
 
@@ -255,6 +258,14 @@ class Graph:
             yield
         finally:
             self._colocation = outer
+
+    @contextmanager
+    def noting_gradient_of(self, op: Operation) -> Iterator[None]:
+        """Note ops built in the block as those that compute the gradient of ``op``."""
+        before = len(self._operations)
+        yield
+        added = list(islice(reversed(self._operations), len(self._operations) - before))
+        self.gradient_ops.setdefault(op.name, []).extend(reversed(added))
 
     @contextmanager
     def control_dependencies(self, control_inputs: Sequence[Any] | None) -> Iterator[None]:

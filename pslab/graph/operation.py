@@ -5,6 +5,7 @@ from __future__ import annotations
 import linecache
 import os
 import sys
+import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from pslab.graph.graph import Graph
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+
+_MAKERS = tuple(os.path.join(_PACKAGE, name) + os.sep for name in ("graph", "layers", "optim", "sync"))
+"""Packages that make ops because others ask for them."""
 
 
 class Operation:
@@ -107,8 +111,13 @@ class Operation:
 
 
 def _caller() -> tuple[str, int]:
-    """File and line of the innermost frame outside the package: the user's line."""
+    """File and line of the innermost frame outside the package: the user's line. In a thread of the package's own, its innermost that asks for ops."""
     frame = sys._getframe(2)
+    asks = None
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        if asks is None and not frame.f_code.co_filename.startswith(_MAKERS):
+            asks = frame
         frame = frame.f_back
+    if asks is not None and frame.f_code.co_filename == threading.__file__:
+        frame = asks
     return frame.f_code.co_filename, frame.f_lineno

@@ -109,6 +109,7 @@ MODULES = (
     "pslab.sync.mailbox_ops",
     "pslab.sync.ops",
     "pslab.sync.pacing_ops",
+    "pslab.sync.quorum_ops",
     "pslab.sync.tick",
     "pslab.sync.weighing_ops",
     "pslab.train.arrival_ops",

@@ -29,10 +29,10 @@ def pslab_matcher(context: CompletionContext) -> SimpleMatcherResult:
     return {"completions": matches, "suppress": not _FILES.intersection(words[1:2]), "matched_fragment": typed}
 
 
-_FILES = frozenset({"save", "restore", "plot", "run", "sweep"})
+_FILES = frozenset({"save", "restore", "plot", "run", "sweep", "log", "replay"})
 """Verbs that take the name of a file: IPython's own completions of these stay."""
-_OPTION_VALUES: dict[str, Callable[[], Iterable[str]]] = {"--over": suggestions, "--until": lambda: ENDS}
-"""Words for options whose values are not a choice."""
+_OPTION_VALUES: dict[tuple[str, str], Callable[[], Iterable[str]]] = {("sweep", "--over"): suggestions, ("sweep", "--until"): lambda: ENDS}
+"""Words for options of verbs whose values are not a choice."""
 
 
 def candidates(words: list[str], names: Mapping[str, Any]) -> list[str]:
@@ -54,22 +54,21 @@ def candidates(words: list[str], names: Mapping[str, Any]) -> list[str]:
     last = words[-1]
     for action in parser._actions:
         if last in action.option_strings and action.nargs != 0:
-            return [str(choice) for choice in action.choices or _OPTION_VALUES.get(max(action.option_strings, key=len), list)()]
+            return [str(choice) for choice in action.choices or _OPTION_VALUES.get((used[0], max(action.option_strings, key=len)), list)()]
     options = [max(a.option_strings, key=len) for a in parser._actions if a.option_strings]
     return [*_values(used, names), *(o for o in options if o not in words)]
 
 
 def _values(verbs: list[str], names: Mapping[str, Any]) -> Iterable[str]:
+    lab = names.get("lab")
     match verbs:
-        case ["cluster", "kill" | "slow" as action]:
-            lab = names.get("lab")
-            if not isinstance(lab, Lab):
-                return ()
+        case ["cluster", "kill" | "slow" as action] if isinstance(lab, Lab):
             return [*(f"ps:{i}" for i in range(lab.cluster.ps if action == "kill" else 0)), *(f"worker:{i}" for i in range(lab.cluster.workers))]
         case ["on"]:
-            lab = names.get("lab")
             workers = lab.cluster.workers if isinstance(lab, Lab) else 0
             return ["worker", *(f"worker:{i}" for i in range(workers)), "client"]
+        case ["replay"]:
+            return ["-"]
         case ["model"]:
             mine = [n for n, v in names.items() if callable(v) and getattr(v, "__module__", "") == "__main__" and not n.startswith("_")]
             return [*NAMES, *mine]

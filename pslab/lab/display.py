@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pslab.train.distances import ALL
+from pslab.train.loop import OUT_OF_DATA
 from pslab.train.race import DROPPED
 
 if TYPE_CHECKING:
@@ -85,7 +86,14 @@ def show_status(status: LabStatus) -> Shown:
     )
     rows = [(loop.name, _what_it_does(loop, status), loop.step) for loop in status.workers]
     slow = "; ".join(f"{task} is slow: {delay} more in each step" for task, delay in status.slow.items())
-    return Shown(heading, ("loop", "state", "steps in this mode"), rows, "; ".join(said for said in (status.message, slow) if said))
+    divided = "; ".join(f"{worker} has {what}" for worker, what in status.divided.items())
+    told = (status.message, "" if status.state == OUT_OF_DATA else out_of_data(status), slow, divided)
+    return Shown(heading, ("loop", "state", "steps in this mode"), rows, "; ".join(said for said in told if said))
+
+
+def out_of_data(status: LabStatus) -> str:
+    """Who is out of data; empty where nobody is."""
+    return f"out of data: {', '.join(status.out_of_data)}" if status.out_of_data else ""
 
 
 def _what_it_does(loop: LoopState, status: LabStatus) -> str:

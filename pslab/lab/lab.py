@@ -15,6 +15,7 @@ from pslab.errors import UsageError
 from pslab.lab.lab_costs import LabCosts
 from pslab.lab.lab_log import LabLog
 from pslab.lab.lab_replicas import LabReplicas
+from pslab.lab.lab_share import LabShare, origin_of
 from pslab.lab.looking import Looking
 from pslab.lab.memory import check_training
 from pslab.lab.plan import Grid, plan
@@ -25,18 +26,19 @@ from pslab.lab.until import Until
 from pslab.train.model import Build, Model
 from pslab.train.placement import Placement
 from pslab.train.race import Message
-from pslab.train.reading import Reading
+from pslab.train.reading import Reading, check_passes
 from pslab.train.stepping import Passages
 from pslab.train.strategy import Strategy
 from pslab.train.trainer import Trainer
 from pslab.train.updates import choice
 
 if TYPE_CHECKING:
+    from pslab.lab.graph_view.view import GraphView
     from pslab.lab.panel.panel import Panel
     from pslab.lab.sweep import Sweep
 
 
-class Lab(Looking, LabCosts, LabLog, LabReplicas):
+class Lab(Looking, LabCosts, LabLog, LabReplicas, LabShare):
     """A cluster, a data set, a model and a mode: everything that is trained and looked at.
 
     What is not said is chosen: the digits, an MLP, between-graph async. Anything may be said again at any time; what does not fit is refused, and
@@ -106,11 +108,13 @@ class Lab(Looking, LabCosts, LabLog, LabReplicas):
         dataset = load(source, targets, label=label, classes=classes)
         division = Division(batch_size, shares, passes, seed)
         division.check(self.cluster.workers or division.numbers, dataset.examples)
+        check_passes(way, division)
         with self._lock:
             if self._model is not None:
                 self._recipe.model(dataset)
             self._leave()
             self._dataset, self._division, self._reading = dataset, division, way
+            self._origin = origin_of(source, label, classes)
             self._model = None
         return dataset
 
@@ -214,8 +218,11 @@ class Lab(Looking, LabCosts, LabLog, LabReplicas):
     def train(self, steps: int = 500, *, wait: bool = False) -> LabStatus:
         """Make ``steps`` more updates of the model, in the background; with ``wait``, come back when they are made.
 
+        With ``lab.data(passes=…)`` it may end before: the state is ``"out of data"`` then.
+
         Raises:
             ResourceExhaustedError: a batch would not fit into memory; the message has the largest that would.
+            FailedPreconditionError: there are no data for another update.
         """
         with self._lock:
             self._check_memory().train(steps)
@@ -325,6 +332,15 @@ class Lab(Looking, LabCosts, LabLog, LabReplicas):
             if self._station is None:
                 self._station = Station(self)
         return self._station.open(hide, lock)
+
+    def graph_view(self) -> GraphView:
+        """The graph of the present mode, alive, for a notebook: shown where it is the value of a cell. It follows changes of mode while it trains."""
+        from pslab.lab.graph_view.view import GraphStation
+
+        with self._lock:
+            if self._graph_station is None:
+                self._graph_station = GraphStation(self, self._job_or_sketch)
+        return self._graph_station.open()
 
     # Keeping
 

@@ -152,6 +152,12 @@ class LabCluster:
             trainer.slow(_index(task), delay)
         return self.status()
 
+    def be_like(self, network: Network, delays: Mapping[str, Delay]) -> None:
+        """Let links and workers be as slow as these, and no others."""
+        self._shape(network)
+        for task in {*self._delays, *delays}:
+            self.slow(task, delays.get(task))
+
     def slow_down(self, trainer: Trainer) -> None:
         """Let the workers be slow in a new training too."""
         for task, delay in self.delays.items():

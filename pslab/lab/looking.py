@@ -37,10 +37,11 @@ class Looking(Workbench):
         trainer = self._trainer
         if trainer is None:
             idle = TrainerStatus("idle", "", self._strategy, 0, 0, (), 0)
-            return LabStatus.of(idle, None, (), self.cluster.workers, dataset, self._recipe.name, self.cluster.delays)
+            return LabStatus.of(idle, None, (), self.cluster.workers, dataset, self._recipe.name, self.cluster.delays, self._division)
         now = trainer.status()
         recent = metrics_table(trainer.records()[-RECENT:], trainer.strategies)
-        return LabStatus.of(now, recent, trainer.metric_names, self.cluster.workers, dataset, self._recipe.name, self.cluster.delays)
+        names, delays = trainer.metric_names, self.cluster.delays
+        return LabStatus.of(now, recent, names, self.cluster.workers, dataset, self._recipe.name, delays, self._division)
 
     def metrics(self) -> pandas.DataFrame:
         """One row per worker step: when, who, in which mode, loss, metrics, staleness, divergence, seconds and bytes."""

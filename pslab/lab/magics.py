@@ -7,6 +7,7 @@ import atexit
 import contextlib
 import difflib
 import io
+import shlex
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +17,7 @@ from pslab.errors import AbortedError, DeadlineExceededError, NotFoundError, Usa
 from pslab.lab.completion import pslab_matcher
 from pslab.lab.display import (
     Shown,
+    out_of_data,
     show_cluster,
     show_cost,
     show_divergence,
@@ -27,6 +29,7 @@ from pslab.lab.display import (
     show_table,
 )
 from pslab.lab.lab import Lab
+from pslab.lab.log_words import show_log, show_replay
 from pslab.lab.mode_words import mode_fields
 from pslab.lab.parser import parse
 from pslab.lab.programs import run_words
@@ -34,6 +37,7 @@ from pslab.lab.progress import ProgressLine
 from pslab.lab.status import LabStatus
 from pslab.lab.sweep import Sweep
 from pslab.lab.sweep_words import grid_of, until_of
+from pslab.train.apply_log import ApplyLog
 from pslab.train.delays import DISTRIBUTIONS
 from pslab.train.models import NAMES
 
@@ -176,7 +180,8 @@ class PslabMagics(Magics):
         try:
             with ProgressLine("training …") as line:
                 while (status := self.lab.status()).state == "running":
-                    line.update(f"step {status.global_step} of {status.target_step}", status.global_step, status.target_step)
+                    said = [f"step {status.global_step} of {status.target_step}", out_of_data(status)]
+                    line.update("; ".join(filter(None, said)), status.global_step, status.target_step)
                     with contextlib.suppress(DeadlineExceededError):
                         self.lab.wait(timeout=0.2)
         except KeyboardInterrupt:
@@ -228,6 +233,12 @@ class PslabMagics(Magics):
         rate = self.lab.learning_rate
         return Shown(f"{'' if rate is None else f'learning rate {rate:g}, '}batch size {self.lab.batch_size}")
 
+    def _share(self, options: argparse.Namespace) -> Shown:
+        if options.setup is not None:
+            with ProgressLine("setting up …"):
+                self.lab.take_share(options.setup)
+        return Shown(f"%pslab share {shlex.quote(self.lab.share())}")
+
     def _timeline(self, options: argparse.Namespace) -> Any:
         from IPython.display import display
 
@@ -247,7 +258,19 @@ class PslabMagics(Magics):
             display(self.lab.plot_divergence(options.path))
         return shown
 
-    def _graph(self, options: argparse.Namespace) -> None:
+    def _log(self, options: argparse.Namespace) -> Shown:
+        log = self.lab.log()
+        return show_log(log, f"written to {log.save(options.path)}" if options.path else "")
+
+    def _replay(self, options: argparse.Namespace) -> Shown:
+        log = self.lab.log() if options.source == "-" else ApplyLog.load(options.source)
+        with ProgressLine("replaying …"):
+            found = self.lab.replay(log, options.until)
+        return show_replay(log, found, options.until)
+
+    def _graph(self, options: argparse.Namespace) -> Any:
+        if options.live:
+            return self.lab.graph_view()
         from IPython.display import display
 
         from pslab.lab.graph_figure import graph_figure
@@ -255,6 +278,7 @@ class PslabMagics(Magics):
         plan = self.lab.graph()
         display(graph_figure(plan))
         print(plan)
+        return None
 
     def _placement(self, options: argparse.Namespace) -> None:
         print(self.lab.placement())
@@ -320,10 +344,13 @@ _VERBS: dict[str, Callable[[PslabMagics, argparse.Namespace], Any]] = {
     "panel": PslabMagics._panel,
     "race": lambda self, options: self.lab.race(),
     "adjust": PslabMagics._adjust,
+    "share": PslabMagics._share,
     "timeline": PslabMagics._timeline,
     "divergence": PslabMagics._divergence,
     "trajectories": PslabMagics._trajectories,
     "merge-gap": lambda self, options: show_merge_gap(self.lab.merge_gap()),
+    "log": PslabMagics._log,
+    "replay": PslabMagics._replay,
     "evaluate": lambda self, options: show_figures("on the test set", self.lab.evaluate()),
     "predict": lambda self, options: show_predictions(self.lab.predict(n=options.n)),
     "save": lambda self, options: Shown(f"saved to {self.lab.save(options.prefix)}"),

@@ -16,6 +16,7 @@ from pslab.errors import DeadlineExceededError
 from pslab.lab.until import Until
 from pslab.trace.recorder import Records
 from pslab.trace.summary import summarise
+from pslab.train.loop import OUT_OF_DATA
 from pslab.train.trainer import Trainer
 from pslab.train.trainer_status import TrainerStatus
 
@@ -52,7 +53,7 @@ def measure(
     evaluate: Callable[[], Mapping[str, float]],
     look: Callable[[Mapping[str, float], int], None],
 ) -> Measured:
-    """Train from the initial parameters until the end. Of a training that fails, there is what was measured before.
+    """Train from the initial parameters until the end, or until there are no data. Of a training that fails, there is what was measured before.
 
     Args:
         trainer: a fresh one.
@@ -63,18 +64,19 @@ def measure(
     """
     every = max(1, until.every // trainer.job().strategy.commit_every)
     curve: list[dict[str, float]] = []
-    status, message = trainer.status(), ""
+    status, message, ended = trainer.status(), "", ""
     while not message:
         tested = evaluate()
-        curve.append(_point(trainer.records(), status.global_step, sizes, tested))
+        curve.append(_point(trainer.records(), status, sizes, tested))
         seconds = curve[-1]["seconds"]
-        if until.reached(tested) or until.over(status.global_step, seconds):
+        ended = trainer.without_data()
+        if ended or until.reached(tested) or until.over(status.global_step, seconds):
             break
         trainer.train(min(every, until.limit - status.global_step))
         status = _wait(trainer, math.inf if until.seconds is None else until.seconds - seconds, partial(look, tested))
-        message = status.message
+        message = "" if status.state == OUT_OF_DATA else status.message
     outcome = "failed" if message else "reached" if until.reached(tested) else "not reached" if until.target else "done"
-    return Measured(_figures(outcome, message, curve[-1], trainer.records()), curve)
+    return Measured(_figures(outcome, message or ended, curve[-1], trainer.records()), curve)
 
 
 def failed(message: str) -> Measured:
@@ -95,13 +97,16 @@ def _wait(trainer: Trainer, seconds: float, look: Callable[[int], None]) -> Trai
     return status
 
 
-def _point(records: Records, steps: int, sizes: Sequence[int], tested: Mapping[str, float]) -> dict[str, float]:
+def _point(records: Records, status: TrainerStatus, sizes: Sequence[int], tested: Mapping[str, float]) -> dict[str, float]:
     """A row of the learning curve: what was spent, and what it has brought."""
+    examples = np.bincount(records["worker"], minlength=len(sizes)) * sizes
+    for place in status.places:  # a last batch may be smaller
+        examples[place.worker] = min(examples[place.worker], place.examples)
     return {
         "seconds": training_seconds(records),
-        "steps": steps,
+        "steps": status.global_step,
         "worker_steps": len(records),
-        "examples": int(np.asarray(sizes)[records["worker"]].sum()),
+        "examples": int(examples.sum()),
         "bytes": int(sum(records[name].sum() for name in BYTES)),
         **{f"test_{name}": value for name, value in tested.items()},
     }

@@ -112,7 +112,7 @@ def estimate(job: Job, batch: int | Sequence[int], data: Mapping[str, int], most
     Raises:
         UsageError: ``batch`` is no whole number from 1 on, or not one per worker.
     """
-    sizes = tuple(batch) if isinstance(batch, tuple | list) else (batch,) * job.workers
+    sizes = tuple(batch) if isinstance(batch, Sequence) else (batch,) * job.workers
     if len(sizes) != job.workers or not all(isinstance(size, int) and size >= 1 for size in sizes):
         raise UsageError(f"a batch, of all workers or of each, is a whole number of examples, at least 1; found {batch!r}")
     memory = TrainingMemory(job)

@@ -95,16 +95,15 @@ def build_parser() -> Parser:
     traffic = verbs.add_parser("traffic", help="what goes between the tasks: messages, bytes, seconds")
     traffic.add_argument("--by", choices=["link", "variable"], default="link", help="per link, or per variable and direction (link)")
     _add_sweep(verbs.add_parser("sweep", help="train at every point of a grid, with several seeds, and compare"))
-    plot = verbs.add_parser("plot", help="draw loss, divergence, bytes and time")
-    plot.add_argument("path", nargs="?", metavar="FILE", help="write the picture there too")
-    timeline = verbs.add_parser("timeline", help="trace one step, and draw what each task did meanwhile")
-    timeline.add_argument("path", nargs="?", metavar="FILE", help="write the picture there too")
-    divergence = verbs.add_parser("divergence", help="how far the replicas are from the ps and from each other, and draw how it came to that")
-    divergence.add_argument("path", nargs="?", metavar="FILE", help="write the picture there too")
+    for verb, text in _PICTURES.items():
+        verbs.add_parser(verb, help=text).add_argument("path", nargs="?", metavar="FILE", help="write the picture there too")
+    _add_log_and_replay(verbs)
     _add_trajectories(verbs.add_parser("trajectories", help="follow the replicas and the ps through parameter space, over the loss"))
     panel = verbs.add_parser("panel", help="controls and live plots")
     for option, text in (("--hide", "controls and buttons not to be shown"), ("--lock", "controls and buttons that cannot be used")):
         panel.add_argument(option, nargs="+", default=[], metavar="NAME", help=text)
+    graph = verbs.add_parser("graph", help="which task runs which ops, and what travels between them")
+    graph.add_argument("--live", action="store_true", help="in a widget: scopes fold, ops tell what they are, messages light up while it trains")
     adjust = verbs.add_parser("adjust", help="change the learning rate or the batch size, also while it trains")
     adjust.add_argument("--lr", type=positive, metavar="F", help="learning rate")
     adjust.add_argument("--batch", type=count, metavar="N", help="examples per worker and step")
@@ -112,6 +111,8 @@ def build_parser() -> Parser:
     predict.add_argument("n", type=count, nargs="?", metavar="N", default=10, help="how many (10)")
     for verb, text in (("save", "write a checkpoint"), ("restore", "go back to a checkpoint")):
         verbs.add_parser(verb, help=text).add_argument("prefix", metavar="PREFIX", help="its path, without ending")
+    share = verbs.add_parser("share", help="the whole set-up as one line, for others to begin from; or take such a line")
+    share.add_argument("setup", nargs="?", metavar="SETUP", help="what another has shared, in single quotes")
     run = verbs.add_parser("run", help="run a TF1-style program, a process per ps and worker; %%%%pslab run takes the cell as the program")
     run.add_argument("--ps", type=natural, metavar="N", default=1, help="parameter servers (1)")
     run.add_argument("--workers", type=count, metavar="N", default=2, help="workers (2)")
@@ -133,6 +134,11 @@ def _add_trajectories(trajectories: argparse.ArgumentParser) -> None:
     trajectories.add_argument("--seed", type=natural, metavar="N", default=0, help="seed of random directions (0)")
 
 
+_PICTURES = {
+    "plot": "draw loss, divergence, bytes and time",
+    "timeline": "trace one step, and draw what each task did meanwhile",
+    "divergence": "how far the replicas are from the ps and from each other, and draw how it came to that",
+}
 _PLAIN = {
     "race": "step through the training message by message, drawn",
     "pause": "let no further update begin",
@@ -143,7 +149,6 @@ _PLAIN = {
     "merge-gap": "what averaging the replicas does to the loss on the test set",
     "evaluate": "loss and metrics on the test set",
     "reset": "back to the initial parameters",
-    "graph": "which task runs which ops, and what travels between them",
     "placement": "the device of each op",
 }
 
@@ -193,6 +198,14 @@ def _add_cluster(cluster: argparse.ArgumentParser) -> None:
     slow.add_argument("--distribution", choices=list(DISTRIBUTIONS), default="constant", help="TIME is its mean, of pareto the least (constant)")
     slow.add_argument("--shape", type=positive, metavar="F", help="pareto: how fast the tail falls (1.5)")
     actions.add_parser("stop", help="take the cluster down")
+
+
+def _add_log_and_replay(verbs: Any) -> None:
+    log = verbs.add_parser("log", help="the order of all updates: what is in it, and to keep it in a file")
+    log.add_argument("path", nargs="?", metavar="FILE", help="write it there")
+    replay = verbs.add_parser("replay", help="train once more as a log says, bit for bit, on tasks of its own; the training goes on meanwhile")
+    replay.add_argument("source", metavar="FILE", help="what %%pslab log has written; - for the present training's")
+    replay.add_argument("--until", type=natural, metavar="STEP", help="a global step in the middle (the last)")
 
 
 def _add_sweep(sweep: argparse.ArgumentParser) -> None:

@@ -13,7 +13,7 @@ from pslab.data.partitions import DataSource
 from pslab.errors import PslabError, UsageError
 from pslab.lab.recipe import Recipe
 from pslab.train.model import Model
-from pslab.train.reading import Reading
+from pslab.train.reading import Reading, check_passes
 from pslab.train.strategy import Strategy
 
 
@@ -75,6 +75,7 @@ class Setup:
                 raise UsageError(f"{name} must be a whole number from 1 on, found {value!r}")
         self.strategy.check(self.workers)
         self.division().check(self.workers, dataset.examples)
+        check_passes(self.reading, self.division())
         return self.recipe.model(dataset)
 
     def division(self, seed: int = 0) -> Division:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from pslab.data.division import Division
 from pslab.train.delays import Delay
 from pslab.train.trainer_status import TrainerStatus
 
@@ -34,8 +35,8 @@ class LabStatus:
     """How the lab's training fares.
 
     Attributes:
-        state: ``"idle"``, ``"running"``, ``"paused"``, ``"done"`` or ``"failed"``.
-        message: why it is paused or failed.
+        state: ``"idle"``, ``"running"``, ``"paused"``, ``"done"``, ``"out of data"`` or ``"failed"``.
+        message: why it is paused, out of data or failed.
         replication: ``"between-graph"`` or ``"in-graph"``.
         update: ``"sync"`` or ``"async"``.
         compression: such as ``"top-k 1 %"``; empty where there is none.
@@ -49,6 +50,8 @@ class LabStatus:
         dataset: name of the data.
         model: name of the model.
         slow: by how much workers are slower than they could be, such as ``"50 ms"``.
+        divided: of workers that do not all get as much, what each gets, such as ``"batches of 32, 0.7 of the examples"``.
+        out_of_data: workers that are, such as ``"worker:2 after 8 steps (256 examples)"``.
     """
 
     state: str
@@ -66,6 +69,8 @@ class LabStatus:
     dataset: str
     model: str
     slow: Mapping[str, str] = field(default_factory=dict)
+    divided: Mapping[str, str] = field(default_factory=dict)
+    out_of_data: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -77,6 +82,7 @@ class LabStatus:
         dataset: str,
         model: str,
         delays: Mapping[str, Delay],
+        division: Division,
     ) -> LabStatus:
         """What people are told of a training.
 
@@ -88,6 +94,7 @@ class LabStatus:
             dataset: name of the data.
             model: name of the model.
             delays: of the workers that are slow.
+            division: how the data are divided among the workers.
         """
         steps = None if recent is None or not len(recent) else recent
 
@@ -111,4 +118,6 @@ class LabStatus:
             dataset=dataset,
             model=model,
             slow={task: str(delay) for task, delay in delays.items()},
+            divided={f"worker:{i}": division.of(i) for i in range(workers)} if division.numbers == workers > 1 else {},
+            out_of_data=tuple(str(place) for place in now.places if place.out),
         )

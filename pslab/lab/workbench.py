@@ -13,6 +13,7 @@ from pslab.errors import FailedPreconditionError
 from pslab.lab.lab_cluster import LabCluster
 from pslab.lab.memory import chunk_that_fits, held
 from pslab.lab.recipe import Recipe
+from pslab.lab.share import Origin
 from pslab.train.job import Job
 from pslab.train.model import Model
 from pslab.train.model_session import CHUNK
@@ -22,6 +23,7 @@ from pslab.train.strategy import Strategy
 from pslab.train.trainer import Trainer
 
 if TYPE_CHECKING:
+    from pslab.lab.graph_view.view import GraphStation
     from pslab.lab.panel.panel import Station
     from pslab.lab.race.race_view import RaceStation
 
@@ -36,6 +38,7 @@ class Workbench:
     def __init__(self) -> None:
         self.cluster = LabCluster(self._leave, self._resized, lambda: self._trainer)
         self._dataset: DataSource | None = None
+        self._origin: Origin | None = Origin()
         self._division = Division()
         self._reading = Reading.FEEDING
         self._recipe = Recipe()
@@ -44,6 +47,7 @@ class Workbench:
         self._trainer: Trainer | None = None
         self._station: Station | None = None
         self._race_station: RaceStation | None = None
+        self._graph_station: GraphStation | None = None
         self._lock = threading.RLock()
 
     def _the_dataset(self) -> DataSource:

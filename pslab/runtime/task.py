@@ -45,7 +45,11 @@ class Task:
 
     def resources(self, prefix: str) -> list[Any]:
         """The resources whose keys begin with ``prefix``. Call it under the monitor."""
-        return [resource for key, resource in self._resources.items() if key.startswith(prefix)]
+        return list(self.resources_by_key(prefix).values())
+
+    def resources_by_key(self, prefix: str) -> dict[str, Any]:
+        """The resources whose keys begin with ``prefix``, by key. Call it under the monitor."""
+        return {key: resource for key, resource in self._resources.items() if key.startswith(prefix)}
 
     def drop_resources(self, prefix: str) -> list[Any]:
         """Forget the resources whose keys begin with ``prefix``, and return them. Ops that wait for one of them make it anew."""

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 def message(size: float, latency: float, bandwidth: float) -> float:
     """Seconds that a message takes on an idle path, cut-through: α + S/β (Hockney, 1994)."""
@@ -41,3 +43,13 @@ def async_step(size: float, workers: int, servers: int, latency: float, bandwidt
 def computing(compute: float, workers: int, cores: int) -> float:
     """Seconds in which n workers that share c cores have each computed: max(c, n·c/cores)."""
     return max(compute, workers * compute / cores)
+
+
+def together(computing: Sequence[float]) -> float:
+    """Mean seconds of a worker's step where each waits for the slowest: max c_i."""
+    return max(computing)
+
+
+def each_by_itself(computing: Sequence[float]) -> float:
+    """Mean seconds of a worker's step where nobody waits: n / Σ 1/c_i, for together they make Σ 1/c_i steps per second."""
+    return len(computing) / sum(1 / seconds for seconds in computing)

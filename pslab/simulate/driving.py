@@ -12,6 +12,7 @@ from pslab.graph.plan import Partition, StepPlan
 from pslab.simulate.events import Events, Mail, Process
 from pslab.simulate.machines import NS, Machines
 from pslab.simulate.sizes import Sizes
+from pslab.sync.quorum import Quorum
 
 
 @dataclass
@@ -40,6 +41,7 @@ class Rules:
     """The state behind the ops that make workers wait: what `pslab.sync` keeps on the ps tasks, in numbers alone."""
 
     step: int = 0
+    chosen: int = 0
     gathered: Counter[str] = field(default_factory=Counter)
     ticks: defaultdict[str, Counter[int]] = field(default_factory=lambda: defaultdict(Counter))
     staleness: dict[str, int] = field(default_factory=dict)
@@ -53,6 +55,14 @@ class Rules:
             case "AccumulatorApplyGradient":
                 never_stale = not node.inputs[1].startswith("Identity")
                 self.gathered[attrs["accumulator"]] += never_stale or read_step >= self.step
+            case "QuorumTake":
+                self.gathered[attrs["accumulator"]] = 0
+            case "QuorumBring":
+                self.gathered[attrs["quorum"]] += 1
+            case "QuorumChoose":
+                self.chosen, self.gathered[attrs["quorum"]] = self.gathered[attrs["quorum"]], 0
+            case "TakeChosen":
+                self.gathered[attrs["accumulator"]] -= self.chosen
             case "ClockTick":
                 self.ticks[attrs["clock"]][attrs["worker"]] += 1
                 self.ticks[attrs["clock"]] |= Counter(dict.fromkeys(range(attrs["workers"]), 0))
@@ -64,18 +74,21 @@ class Rules:
         match node.type:
             case "StepAfter":
                 return self.step > read_step
-            case "AccumulatorTakeGradient":
-                return self.gathered[attrs["accumulator"]] >= int(attrs["num_required"])
+            case "QuorumReady":
+                return all(self.gathered[a] >= _required(node) for a in attrs["accumulators"])
+            case "QuorumBrought":
+                return self.gathered[attrs["quorum"]] >= _required(node)
+            case "ChosenReady":
+                return all(self.gathered[a] >= self.chosen for a in attrs["accumulators"])
             case "ClockRead":
                 ticks = self.ticks[attrs["clock"]]
                 workers = len(ticks)
                 return not workers or ticks[attrs["worker"]] - min(ticks.values()) <= self.staleness[attrs["clock"]]
         return True
 
-    def passed(self, node: Node) -> None:
-        """An op that waited goes on."""
-        if node.type == "AccumulatorTakeGradient":
-            self.gathered[node.attrs["accumulator"]] = 0
+
+def _required(node: Node) -> int:
+    return Quorum(range(node.attrs["workers"]), node.attrs["most"], node.attrs["backup"]).required
 
 
 class Driver:
@@ -193,7 +206,6 @@ class Driver:
             began = self._events.now
             for node in stage.waits:
                 yield self._until(node)
-                self._rules.passed(node)
             phases.wait += (self._events.now - began) / NS
             if any(node.type == "StepAfter" for node in stage.waits):
                 self._read_step = self._rules.step

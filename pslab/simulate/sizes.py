@@ -38,10 +38,13 @@ class Sizes:
         each = _STRING if dtype == "string" else as_dtype(dtype).size
         return math.prod(self._batch if d is None else d for d in shape or ()) * each
 
+    def tensor(self, name: str) -> float:
+        """Bytes of a tensor; 0 where nothing is known of it."""
+        return self._measured.get(name, self._known.get(name, 0.0))
+
     def message(self, tensors: Iterable[str]) -> float:
         """Bytes of a message with these tensors."""
-        sizes = [self._measured.get(t, self._known.get(t, 0.0)) for t in tensors]
-        return HEADER.size + sum(-(-size // ALIGN) * ALIGN + _DESCRIPTION for size in sizes)
+        return HEADER.size + sum(-(-size // ALIGN) * ALIGN + _DESCRIPTION for size in map(self.tensor, tensors))
 
     def cut(self, cut: Cut) -> float:
         """Bytes of a cut."""

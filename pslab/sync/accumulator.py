@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from pslab.errors import InvalidArgumentError
@@ -79,43 +81,59 @@ class Accumulator:
         return True
 
     def take_grad(self, num_required: int) -> Any:
-        """The mean of all pending gradients, or `NOT_YET` while there are fewer than ``num_required``. See `take_sum`."""
-        count = len(self._gradients)
-        total = self.take_sum(num_required)
-        if total is not NOT_YET and count > 1:
-            total /= count
-        return total
+        """The mean of all pending gradients, or `NOT_YET` while there are fewer than ``num_required``. See `take`."""
+        return self.take(num_required, "mean")
 
-    def take_weighted(self, num_required: int) -> Any:
-        """Their `weighted_mean`, or `NOT_YET`. See `take_sum`."""
-        taken = self._take(num_required)
-        return weighted_mean([t.weight for t in taken], [t.gradient for t in taken]) if taken else NOT_YET
-
-    def take_sum(self, num_required: int) -> Any:
-        """The sum of all pending gradients, or `NOT_YET` while there are fewer than ``num_required``.
+    def take(self, num_required: int, aggregation: str) -> Any:
+        """The aggregate of all pending gradients, or `NOT_YET` while there are fewer than ``num_required``.
 
         When taken, none is pending any more and the global step is one more, so that a gradient still on its way is stale.
+
+        Args:
+            num_required: how many to wait for.
+            aggregation: ``"mean"``, ``"sum"``, or ``"weighted"``: their `weighted_mean`.
 
         Raises:
             InvalidArgumentError: ``num_required`` is less than 1.
         """
-        taken = self._take(num_required)
-        if not taken:
-            return NOT_YET
-        total = taken[0].gradient.copy()
-        for handed in taken[1:]:
-            total += handed.gradient
-        return total
-
-    def _take(self, num_required: int) -> list[_Handed]:
-        """The pending gradients in the order of their workers, if there are enough."""
         if num_required < 1:
             raise InvalidArgumentError(f"expected to wait for at least 1 gradient, not {num_required}")
         if len(self._gradients) < num_required:
-            return []
-        taken, self._gradients = sorted(self._gradients, key=lambda handed: handed.worker), []  # stable: the order of arrival within a worker
+            return NOT_YET
+        return self._take(self._gradients, [], aggregation)
+
+    def has(self, workers: Sequence[int]) -> bool:
+        """Whether gradients of these workers are pending; one entry per gradient."""
+        return Counter(workers) <= Counter(handed.worker for handed in self._gradients)
+
+    def take_of(self, workers: Sequence[int], aggregation: str) -> Any:
+        """The aggregate of the oldest gradients of these workers, or `NOT_YET` while one of them is missing; others stay pending.
+
+        Args:
+            workers: one entry per gradient, at least one.
+            aggregation: as of `take`.
+        """
+        taken: list[_Handed] = []
+        rest: list[_Handed] = []
+        missing = Counter(workers)
+        for handed in self._gradients:
+            missing[handed.worker] -= 1
+            (taken if missing[handed.worker] >= 0 else rest).append(handed)
+        return NOT_YET if len(taken) < len(workers) else self._take(taken, rest, aggregation)
+
+    def _take(self, taken: list[_Handed], rest: list[_Handed], aggregation: str) -> Any:
+        """The aggregate of some gradients, added up in the order of their workers; of one worker, in that of arrival. The ``rest`` stays."""
+        self._gradients = rest
         self.global_step += 1
-        return taken
+        ordered = sorted(taken, key=lambda handed: handed.worker)
+        if aggregation == "weighted":
+            return weighted_mean([h.weight for h in ordered], [h.gradient for h in ordered])
+        total = ordered[0].gradient.copy()
+        for handed in ordered[1:]:
+            total += handed.gradient
+        if aggregation == "mean" and len(ordered) > 1:
+            total /= len(ordered)
+        return total
 
     def set_global_step(self, step: int) -> None:
         """Go to global step ``step``, which may be an earlier one: a checkpoint was restored. Pending gradients stay."""

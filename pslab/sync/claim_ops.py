@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from pslab.graph.build import apply
+from pslab.graph.build import apply, apply_op
 from pslab.graph.dtypes import bool_, int64
+from pslab.graph.operation import Operation
 from pslab.graph.registry import NOT_YET, register
 from pslab.graph.shape import scalar
 from pslab.graph.tensor import Tensor
@@ -33,12 +34,17 @@ def _claim(state: Any, name: str, xp: Any, *, epoch: str) -> Any:
     return _GRANTED if claims_of(state).claim(epoch, perf_counter_ns()) else NOT_YET
 
 
+def _give_back(state: Any, name: str, xp: Any, *, epoch: str) -> None:
+    claims_of(state).give_back(epoch)
+
+
 def _paused_time(state: Any, name: str, xp: Any) -> Any:
     return np.int64(claims_of(state).paused_ns)
 
 
 register("TryClaim", infer=lambda op: [(bool_, scalar())], kernel=_try_claim, stateful=True)
 register("Claim", infer=lambda op: [(bool_, scalar())], kernel=_claim, stateful=True, blocking=True)
+register("GiveBack", infer=lambda op: [], kernel=_give_back, stateful=True, signals=True)
 register("PausedTime", infer=lambda op: [(int64, scalar())], kernel=_paused_time, stateful=True)
 
 
@@ -50,6 +56,11 @@ def try_claim(epoch: str) -> Tensor:
 def claim(epoch: str) -> Tensor:
     """Wait until the next update can be claimed, and claim it: true."""
     return apply("Claim", (), epoch=epoch)  # type: ignore[no-any-return]
+
+
+def give_back(epoch: str, name: str | None = None) -> Operation:
+    """An op that gives back a claim which is not used."""
+    return apply_op("GiveBack", (), name, epoch=epoch)
 
 
 def paused_time(name: str | None = None) -> Tensor:

@@ -49,3 +49,8 @@ class Claims:
             self.paused_ns += now_ns - self._stopped_at
             self._stopped_at = None
         return True
+
+    def give_back(self, epoch: str) -> None:
+        """Who claimed an update cannot make it: another may. One of an epoch that is over has nothing to give back."""
+        if epoch == self.epoch:
+            self.granted -= 1

@@ -14,7 +14,7 @@ class Entry(NamedTuple):
 
     Attributes:
         worker: whose doing it was.
-        applied: whether its contribution was applied; otherwise it read.
+        applied: whether its contribution was applied, or it was noted; otherwise it read.
     """
 
     worker: int
@@ -51,8 +51,13 @@ class Ledger:
         self._entries.append(worker)
         return stale
 
+    def note(self, worker: int, updates: int = 0) -> None:
+        """Something else of ``worker`` happens, whoever that stands for, and makes so many updates."""
+        self.updates += updates
+        self._entries.append(worker)
+
     def order(self) -> np.ndarray[Any, Any]:
-        """The entries so far as int32: ``worker`` where its contribution was applied, ``~worker`` (less than 0) where it read."""
+        """The entries so far as int32: ``worker`` where its contribution was applied, or noted, ``~worker`` (less than 0) where it read."""
         return np.array(self._entries, np.int32)
 
     def __iter__(self) -> Iterator[Entry]:

@@ -112,26 +112,25 @@ def _require_scalar(tensor: Tensor, what: str) -> None:
 # Kernels
 
 
-def _accumulator(state: Any, name: str) -> Accumulator:
+def accumulator_of(state: Any, name: str) -> Accumulator:
+    """An accumulator of a task. Call it under the task's monitor."""
     return state.resource(ACCUMULATORS + name, Accumulator)  # type: ignore[no-any-return]
 
 
 def _apply_gradient(state: Any, name: str, xp: Any, gradient: Any, local_step: Any, weight: Any, *, accumulator: str, worker: int) -> None:
-    _accumulator(state, accumulator).apply_grad(worker, int(local_step), gradient, int(weight))
+    accumulator_of(state, accumulator).apply_grad(worker, int(local_step), gradient, int(weight))
 
 
 def _take_gradient(state: Any, name: str, xp: Any, *, accumulator: str, num_required: int, dtype: str, shape: Any, aggregation: str) -> Any:
-    gathered = _accumulator(state, accumulator)
-    take = {"mean": gathered.take_grad, "sum": gathered.take_sum, "weighted": gathered.take_weighted}[aggregation]
-    return take(num_required)
+    return accumulator_of(state, accumulator).take(num_required, aggregation)
 
 
 def _set_global_step(state: Any, name: str, xp: Any, step: Any, *, accumulator: str) -> None:
-    _accumulator(state, accumulator).set_global_step(int(step))
+    accumulator_of(state, accumulator).set_global_step(int(step))
 
 
 def _stats(state: Any, name: str, xp: Any, *, accumulator: str) -> Any:
-    return xp.asarray(_accumulator(state, accumulator).stats(), dtype="int64")
+    return xp.asarray(accumulator_of(state, accumulator).stats(), dtype="int64")
 
 
 def _register(type: str, shape_rule: Callable[[Operation], infer.Inferred], kernel: Callable[..., Any], **fields: Any) -> None:

@@ -50,6 +50,11 @@ def clock_tick(pace: Pace, worker: int, read: Sequence[Variable], name: str | No
     return apply_op("ClockTick", [], name, **asdict(pace), worker=worker, read=tuple(v.op.name for v in read))
 
 
+def clock_leave(pace: Pace, worker: int, read: Sequence[Variable], name: str | None = None) -> Operation:
+    """An op by which ``worker`` leaves the clock: nobody waits for it any more. Whoever may go on by that reads, as at a `clock_tick`."""
+    return apply_op("ClockLeave", [], name, **asdict(pace), worker=worker, read=tuple(v.op.name for v in read))
+
+
 def clock_read(pace: Pace, worker: int, read: Sequence[Variable], name: str | None = None) -> Operation:
     """An op that waits until ``worker`` may begin its next step. Its outputs are the variables ``read`` as they were when it was let go."""
     described = {"dtypes": tuple(v.dtype.name for v in read), "shapes": tuple(v.shape.dims for v in read)}
@@ -74,6 +79,11 @@ def _tick(state: Any, name: str, xp: Any, *, clock: str, workers: int, staleness
         enter_read(state, clock, released, read)
 
 
+def _leave(state: Any, name: str, xp: Any, *, clock: str, workers: int, staleness: int, worker: int, read: Sequence[str]) -> None:
+    for released in _clock(state, clock, workers, staleness).leave(worker):
+        enter_read(state, clock, released, read)
+
+
 def _read(state: Any, name: str, xp: Any, *, clock: str, worker: int, read: Sequence[str], dtypes: Any, shapes: Any) -> Any:
     if state.resource(CLOCKS + clock, _nobody).holds(worker):
         return NOT_YET
@@ -89,4 +99,5 @@ def _nobody() -> StalenessClock:
 
 register("StepAfter", infer=lambda op: [(int64, scalar())], kernel=_step_after, stateful=True, blocking=True, host_only=True)
 register("ClockTick", infer=lambda op: [], kernel=_tick, stateful=True, signals=True)
+register("ClockLeave", infer=lambda op: [], kernel=_leave, stateful=True, signals=True)
 register("ClockRead", infer=_infer_read, kernel=_read, stateful=True, blocking=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import threading
 from typing import Any, NamedTuple
 
@@ -40,7 +41,8 @@ class Recorder:
     def __init__(self, dtype: np.dtype[np.void], capacity: int) -> None:
         if capacity < 1:
             raise UsageError(f"a recorder needs room for at least 1 record, not {capacity}")
-        self._ring: Records = np.zeros(capacity, dtype)
+        room = mmap.mmap(-1, capacity * dtype.itemsize)  # pages that no record has reached cost nothing, and all are given back
+        self._ring: Records = np.frombuffer(room, dtype)
         self._capacity = capacity
         self._count = 0
         self._lock = threading.Lock()

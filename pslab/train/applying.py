@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from pslab.graph.device import DeviceSpec
 from pslab.graph.dtypes import int64
@@ -21,6 +22,8 @@ from pslab.train.epoch_names import resources_of
 from pslab.train.job import Job
 from pslab.train.replica import Replica
 from pslab.train.updates import SSP, Aggregation, Async, Immediate
+
+E = TypeVar("E")
 
 
 @dataclass(frozen=True)
@@ -82,7 +85,7 @@ class Applied:
         """
         graph, go = self.replica.graph, counted
         values: dict[Variable, Tensor] = {}
-        for task, variables in _by_task(self.replica).items():
+        for task, variables in by_task(self.replica).items():
             read = [v for v in variables if v is not self.replica.global_step]
             here = counted if task == task_of(self.replica.global_step) else None
             with graph.colocate_with(variables[0].op), graph.control_dependencies([here] if here else self.on(task)):
@@ -108,11 +111,7 @@ def apply_at_once(
         before: reads of the parameters that are to come first.
         sent: the ops on the worker that make what it sends.
     """
-    entries: dict[str, Tensor] = {}
-    for task, variables in _by_task(replica).items():
-        here = [d.op for d in differences if DeviceSpec.from_string(d.device).task_name == task]  # of another ps it would have to be told
-        with replica.graph.colocate_with(variables[0].op), replica.graph.control_dependencies([*sent, *here]):
-            entries[task] = ledger_apply(resources_of(job.epoch_id), worker)
+    entries = enter(replica, differences, sent, lambda: ledger_apply(resources_of(job.epoch_id), worker))
     weighed = []
     for difference, variable in zip(differences, replica.variables, strict=True):
         with replica.graph.colocate_with(variable.op):
@@ -124,10 +123,20 @@ def apply_at_once(
     return Applied(job, replica, worker, entries[task_of(replica.global_step)], updates)
 
 
+def enter(replica: Replica, differences: Sequence[Tensor], sent: Sequence[Operation], make: Callable[[], E]) -> dict[str, E]:
+    """Entries in the ledgers, by task, each after what a worker ``sent``, and what has become of it there."""
+    entries = {}
+    for task, variables in by_task(replica).items():
+        here = [d.op for d in differences if DeviceSpec.from_string(d.device).task_name == task]  # of another ps it would have to be told
+        with replica.graph.colocate_with(variables[0].op), replica.graph.control_dependencies([*sent, *here]):
+            entries[task] = make()
+    return entries
+
+
 def note_read(job: Job, replica: Replica, worker: int, after: Callable[[str], Sequence[Operation]] = lambda task: ()) -> list[Operation]:
     """Ops by which the ps note that ``worker`` reads the parameters, on each task after ops of its own."""
     update, ops = job.strategy.update, []
-    for task, variables in _by_task(replica).items():
+    for task, variables in by_task(replica).items():
         kept = [v for v in variables if v is not replica.global_step] if isinstance(update, SSP) or _immediate(job).compensation else []
         with replica.graph.colocate_with(variables[0].op), replica.graph.control_dependencies(after(task)):
             ops.append(ledger_read(resources_of(job.epoch_id), worker, kept))
@@ -171,7 +180,7 @@ def _weighed(job: Job, difference: Tensor, variable: Variable, staleness: Tensor
     return weigh(difference, staleness if update.by_staleness else constant(1, int64), share)
 
 
-def _by_task(replica: Replica) -> dict[str, list[Variable]]:
+def by_task(replica: Replica) -> dict[str, list[Variable]]:
     """The parameters and the global step, by the task they are on."""
     found: dict[str, list[Variable]] = {}
     for variable in (*replica.variables, replica.global_step):

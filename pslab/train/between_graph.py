@@ -13,14 +13,17 @@ from pslab.graph.ops.sources import identity, placeholder
 from pslab.graph.tensor import Tensor
 from pslab.graph.variables import Variable
 from pslab.sync.claim_ops import claim, paused_time, try_claim
-from pslab.sync.ops import NEVER_STALE, accumulator_apply_gradient, accumulator_set_global_step, accumulator_take_gradient
+from pslab.sync.ledger_ops import ledger_answer, ledger_note
+from pslab.sync.ops import NEVER_STALE, accumulator_apply_gradient, accumulator_set_global_step
 from pslab.sync.pacing_ops import step_after
-from pslab.train.applying import apply_at_once, note_read, own_arrays, pace_of
+from pslab.sync.quorum_ops import chosen_ready, quorum_bring, quorum_brought, quorum_choose, quorum_ready, quorum_take, take_chosen
+from pslab.train.applying import apply_at_once, by_task, enter, note_read, own_arrays, pace_of, task_of
 from pslab.train.committing import WorkerSide, outer_optimizer, outer_slots, worker_side
 from pslab.train.divergence import squared_distances
 from pslab.train.epoch_names import resources_of
 from pslab.train.exchange import Exchange, send
 from pslab.train.job import Job
+from pslab.train.leaving import Leaving, giving_back, leaving, quorum_of
 from pslab.train.replica import PS_0, Replica, build_replica
 from pslab.train.round_tally import weighs
 from pslab.train.staleness import staleness
@@ -49,6 +52,7 @@ class ReplicaGraph:
         pull_ops: further ops to be run then.
         granted: whether the next update is claimed already; None where the replica makes no updates itself.
         claim: waits until the next update is claimed; None likewise.
+        leaving: how the worker leaves, when it is out of data.
     """
 
     replica: Replica
@@ -68,6 +72,7 @@ class ReplicaGraph:
     pull_ops: Sequence[Operation]
     granted: Tensor | None
     claim: Tensor | None
+    leaving: Leaving
 
     @property
     def feeds(self) -> list[Tensor]:
@@ -125,12 +130,20 @@ def gathered_replica(job: Job, worker: int) -> ReplicaGraph:
         arrival.exchange.precede([stale.op])
         always = isinstance(job.strategy.update, KAsync)
         differences = arrival.differences()
+        races = job.strategy.races
+        ledger = resources_of(job.epoch_id)
+        entries = enter(replica, differences, arrival.exchange.sent, lambda: ledger_note(ledger, worker)) if races else {}
         handed_in = []
+        if always:
+            with replica.graph.device(PS_0), replica.graph.control_dependencies([stale.op, entries[task_of(replica.global_step)]]):
+                handed_in.append(quorum_bring(quorum_of(job), worker))
         for difference, variable, old in zip(differences, replica.variables, arrival.before, strict=True):
             with replica.graph.colocate_with(variable.op):
                 fresh = NEVER_STALE if always else sent_step
                 op = accumulator_apply_gradient(accumulator_of(job, variable), difference, fresh, worker, weight=weight)
             op.add_control_input(old.op)
+            if races:
+                op.add_control_input(entries[task_of(variable)])
             handed_in.append(op)
         mine = [stale.op, *(op for op in handed_in if op.device == replica.global_step.device)]
         with replica.graph.device(PS_0), replica.graph.control_dependencies(mine):
@@ -139,13 +152,14 @@ def gathered_replica(job: Job, worker: int) -> ReplicaGraph:
         next_step, *pulled = _read_after([replica.global_step, *replica.variables], [update.op])
         with replica.graph.device(PS_0), replica.graph.control_dependencies([update]):
             paused = paused_time()
+        answered = enter(replica, (), [update.op], lambda: ledger_answer(ledger, worker)) if races else {}
         next_parameters, settling = side.settle(pulled, differences)
     return arrival.graph(
         staleness=stale,
         next_step=next_step,
         next_parameters=next_parameters,
         paused_ns=paused,
-        further=[*handed_in, *settling],
+        further=[*handed_in, *settling, *answered.values()],
         torn=None,
         prepare=(),
         noted=(),
@@ -164,6 +178,9 @@ class ChiefGraph:
         next_step: the global step after an update; running it makes one.
         granted: whether the next update is claimed already.
         claim: waits until the next update is claimed.
+        leaving: what is to be done when there is nobody left who brings something.
+        entered: entries in the ledgers, each at the beginning of what is done at one moment; none where nothing races.
+        further: further ops of an update.
     """
 
     graph: Graph
@@ -171,6 +188,9 @@ class ChiefGraph:
     next_step: Tensor
     granted: Tensor
     claim: Tensor
+    leaving: Leaving
+    entered: Sequence[Operation]
+    further: Sequence[Operation] = ()
 
 
 def chief(job: Job) -> ChiefGraph:
@@ -178,22 +198,46 @@ def chief(job: Job) -> ChiefGraph:
     update = job.strategy.update
     assert isinstance(update, Sync | KAsync)
     replica = build_replica(job, 0)
-    required = job.workers - update.backup if isinstance(update, Sync) else update.k
+    rule, chosen = quorum_of(job), None
     with replica.on_worker():
-        begin, taken = [], []
-        for variable in replica.variables:
-            name = accumulator_of(job, variable)
-            with replica.graph.colocate_with(variable.op):
-                begin.append(accumulator_set_global_step(name, replica.global_step.value()))
-                taken.append(accumulator_take_gradient(name, required, variable.dtype, variable.shape, aggregation=update.aggregation))
+        begin: list[Operation] = []
+        entered: list[Operation] = []
+        taken: dict[Variable, Tensor] = {}
+        for _, here in sorted(by_task(replica).items()):
+            names = {v: accumulator_of(job, v) for v in here if v is not replica.global_step}
+            with replica.graph.colocate_with(here[0].op):
+                begin += [accumulator_set_global_step(name, replica.global_step.value()) for name in names.values()]
+                if isinstance(update, Sync):
+                    ready = quorum_ready(rule, list(names.values()))
+                else:
+                    ready = quorum_brought(rule) if chosen is None else chosen_ready(chosen, list(names.values()))
+                entry = _chief_entry(job, [ready], updates=1)
+                with replica.graph.control_dependencies([ready, *entry]):
+                    if isinstance(update, KAsync) and chosen is None:  # on the first ps, whose accumulators have what its quorum was brought
+                        chosen = quorum_choose(rule)
+                    for v, name in names.items():
+                        how = update.aggregation
+                        taken[v] = quorum_take(name, v, how) if chosen is None else take_chosen(chosen, name, v, how)
+            entered += entry
         optimizer = outer_optimizer(job, replica)
-        updates = optimizer.update(zip(taken, replica.variables, strict=True))
-        next_step = replica.count_after([u.op for u in updates])
+        updates = [u.op for u in optimizer.update((taken[v], v) for v in replica.variables)]
+        with replica.graph.device(PS_0):
+            counted = _chief_entry(job, updates, updates=0)
+        next_step = replica.count_after([*updates, *counted])
         with replica.graph.device(PS_0), replica.graph.control_dependencies([next_step]):
             granted = try_claim(job.epoch_id)
         with replica.graph.device(PS_0):
             waiting = claim(job.epoch_id)
-    return ChiefGraph(replica.graph, [*begin, *outer_slots(job, optimizer)], next_step, granted, waiting)
+    end = Leaving((), giving_back(job, replica))
+    return ChiefGraph(replica.graph, [*begin, *outer_slots(job, optimizer)], next_step, granted, waiting, end, [*entered, *counted])
+
+
+def _chief_entry(job: Job, after: Sequence[Operation], updates: int) -> list[Operation]:
+    """That the chief does something, ``after`` these ops, in the ledger of their task, under the number that follows the workers'; where there is one."""
+    if not job.strategy.races:
+        return []
+    with after[0].graph.control_dependencies(after):
+        return [ledger_note(resources_of(job.epoch_id), job.workers, updates)]
 
 
 def accumulator_of(job: Job, variable: Variable) -> str:
@@ -205,6 +249,7 @@ def accumulator_of(job: Job, variable: Variable) -> str:
 class _Arrival:
     """A replica that comes to a commit, and what can be known before anything is done with what it brings."""
 
+    job: Job
     replica: Replica
     side: WorkerSide
     exchange: Exchange
@@ -257,6 +302,7 @@ class _Arrival:
             [*beginning, *self.exchange.begin, *noted],
             granted,
             claim,
+            leaving(self.job, self.replica),
         )
 
 
@@ -269,7 +315,7 @@ def _arrive(job: Job, worker: int) -> _Arrival:
         before = _read_after(replica.variables, exchange.sent)
         exchange.precede([old.op for old in before])
         distances = squared_distances(side.arrived, before)
-    return _Arrival(replica, side, exchange, read_step, before, distances)
+    return _Arrival(job, replica, side, exchange, read_step, before, distances)
 
 
 def _read_after(variables: Sequence[Variable], ops: Sequence[Operation]) -> list[Tensor]:

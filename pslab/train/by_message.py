@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from pslab.errors import OpError, UsageError
+from pslab.train.job import Gates
 from pslab.train.race import Message, Race
 from pslab.train.replica_looks import ReplicaLooks
 from pslab.train.stepping import Passage, Stepper
@@ -60,8 +61,9 @@ class ByMessage(ReplicaLooks):
             raise UsageError(f"{self._strategy} has no ps at which messages could wait", "choose async, ssp or sync")
         if self._strategy.gathered and self._strategy.replication is Replication.IN_GRAPH:
             raise UsageError(f"{self._strategy} has one step of all towers, of which none can be first", "choose async, or replicate between graphs")
+        self._check_data()
         before = self._crew.stepper
-        self._crew.begin(self._strategy, gated=True)
+        self._crew.begin(self._strategy, gates=Gates.MESSAGES)
         self._crew.limit(np.iinfo(np.int64).max)
         self._set_state("paused")
         stepper = self._crew.stepper

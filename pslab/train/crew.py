@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -12,20 +12,21 @@ import numpy as np
 
 from pslab.data.division import Division
 from pslab.data.partitions import DataSource
-from pslab.errors import PslabError, UnavailableError
+from pslab.errors import FailedPreconditionError, PslabError, UnavailableError
 from pslab.trace.recorder import Records
 from pslab.train.camera import Shot, full_shots
-from pslab.train.delays import Delay
 from pslab.train.distances import ReplicaParameters
 from pslab.train.history import History, News, Place
 from pslab.train.homecoming import FIRST_PS, Homecoming
-from pslab.train.job import CHIEF, CLIENT, Job
+from pslab.train.job import CHIEF, CLIENT, Gates, Job
 from pslab.train.log_keeping import LogKeeper
 from pslab.train.loop import LoopStatus
 from pslab.train.model import Features, Model, try_out
+from pslab.train.places import Places
 from pslab.train.plans import mode_plan
-from pslab.train.reading import Reading
+from pslab.train.reading import Reading, check_passes
 from pslab.train.service import Progress
+from pslab.train.sleepers import Sleepers
 from pslab.train.stepping import Stepper
 from pslab.train.strategy import Replication, Strategy
 from pslab.train.tasks import Tasks
@@ -56,7 +57,9 @@ class Crew:
         strategies: the strategy of each epoch.
         active: whether an epoch is on.
         progress: how far the training was when it was looked at last.
+        sleepers: which workers are slow.
         keeper: who keeps the apply log.
+        places: how far the workers are in data that end.
 
     Raises:
         UsageError: the model cannot be built or trained.
@@ -72,15 +75,17 @@ class Crew:
         self.features = Features.of(*dataset.sample)
         self.metric_names = tuple(try_out(model, self.features).metrics)
         self.strategies: list[Strategy] = []
-        self._delays: dict[int, Delay] = {}
         self.active = False
         self._dropped = 0
         self.progress = Progress(0, 0)
         self._history = History(self.metric_names)
         self._homecoming: Homecoming | None = None
-        self._gated = False
+        self._gates = Gates.NONE
+        self._first_step = 0
         self._stepper: Stepper | None = None
+        self.sleepers = Sleepers(cluster)
         self.keeper = LogKeeper(cluster)
+        self.places = Places(division)
 
     @property
     def dropped(self) -> int:
@@ -105,7 +110,8 @@ class Crew:
             self.division,
             self.progress.global_step,
             self._reading,
-            self._gated,
+            self._gates,
+            self.places.next(self._cluster.workers),
         )
 
     def check(self, strategy: Strategy, workers: int) -> None:
@@ -117,14 +123,17 @@ class Crew:
         """
         strategy.check(workers)
         self.division.check(workers, self._dataset.examples)
+        self.places.check(workers)
+        check_passes(self._reading, self.division)
         if strategy.resident:  # depends on the model, too
             mode_plan(replace(self.job(strategy), workers=workers))
 
     # What the tasks have
 
     def begin_anew(self) -> None:
-        """Forget all records and what was dropped, and let random sequences begin anew."""
+        """Forget all records, what was dropped, and how far the workers are in their data; let random sequences begin anew."""
         self._history = History(self.metric_names)
+        self.places = Places(self.division)
         self._dropped = 0
         self._cluster.call_all("begin_anew")
 
@@ -167,22 +176,23 @@ class Crew:
 
     # Epochs
 
-    def begin(self, strategy: Strategy, gated: bool = False) -> None:
-        """Begin an epoch: all loops are built, and wait for their first claim; ``gated``, messages wait at the ps. Nothing happens if such a one is on."""
-        if self.active and gated == self._gated:
+    def begin(self, strategy: Strategy, gates: Gates = Gates.NONE) -> None:
+        """Begin an epoch: all loops are built, and wait for their first claim, and at ``gates``. Nothing happens if such a one is on."""
+        if self.active and gates is self._gates:
             return
         self.end()
-        self._gated = gated
+        self._gates = gates
         self.strategies.append(strategy)
-        step = self.look().global_step
+        step = self._first_step = self.look().global_step
         job = self.job(strategy)
+        self.places.begin(job.places, step)
         self.pause()
         self.keeper.begin(job, None if self.keeper.begun else self.ask("state"))
         self._cluster.call(FIRST_PS, "begin", epoch_id=job.epoch_id, granted=step)
         try:
             if self._reading is Reading.FILES:
                 self._cluster.call_all("prepare", tasks=self._drivers()[:-1], job=job)
-            self._doze()
+            self.sleepers.doze()
             first, *others = self.expected(strategy)
             if strategy.prepares:
                 self._cluster.call(first, "start", job=job)
@@ -194,7 +204,7 @@ class Crew:
             raise
         self._cluster.call_all("count_anew")
         self._homecoming = Homecoming(self._cluster, strategy, step)
-        self._stepper = Stepper(self._cluster, job) if gated else None
+        self._stepper = Stepper(self._cluster, job) if gates is Gates.MESSAGES else None
         self.active = True
 
     def end(self, patience: float = PATIENCE_S) -> str:
@@ -206,12 +216,14 @@ class Crew:
         if not self.active:
             return ""
         self.pause()
-        self._wake()
+        self.sleepers.wake()
         self._cluster.call_all("let_go", tasks=self._servers())
         self._cluster.call_all("stop_updates", patience=patience)
         told = "" if self._homecoming is None else self._homecoming.end()
         self.active, self._homecoming = False, None
         self._stop_and_drop()
+        with suppress(UnavailableError, FailedPreconditionError):  # a ps that was lost has no global step
+            self.places.end(self.strategies[-1], self.look().global_step)
         self._fetch()
         return told
 
@@ -241,24 +253,6 @@ class Crew:
             with suppress(PslabError):
                 self._stop_and_drop()
 
-    def slow(self, worker: int, delay: Delay | None) -> None:
-        """Let a worker be slow from now on, also where it is lost and comes back; None takes its delay away."""
-        self._delays.pop(worker, None)
-        if delay is not None:
-            self._delays[worker] = delay
-        with suppress(UnavailableError):  # it is told when it is back
-            self._cluster.call(f"worker:{worker}", "slow", delay=delay)
-
-    @contextmanager
-    def awake(self) -> Iterator[None]:
-        """A block in which no slow worker sleeps."""
-        self._wake()
-        try:
-            yield
-        finally:
-            with suppress(UnavailableError):
-                self._doze()
-
     def limit(self, updates: int) -> None:
         """Let updates be made up to this global step."""
         self._cluster.call(FIRST_PS, "limit", updates=updates)
@@ -280,9 +274,16 @@ class Crew:
         return self.progress
 
     def settled(self) -> bool:
-        """Whether no update is under way."""
+        """Whether no update is under way: each that was claimed is made, on every ps. What waits at a gate is not under way."""
         progress = self.look()
-        return progress.global_step == progress.granted
+        return self._gates is not Gates.NONE or (progress.global_step == progress.granted and self.made(progress.global_step))
+
+    def made(self, step: int) -> bool:
+        """Whether every ps has made the updates up to global step ``step``: the first counts them, and others may be behind."""
+        if not (self.active and self.strategies[-1].races):
+            return True  # who makes an update counts it when all ps have made it
+        epoch_id = self.job(self.strategies[-1]).epoch_id
+        return all(self._cluster.call(ps, "updates", epoch_id=epoch_id) >= step - self._first_step for ps in self._servers()[1:])
 
     def has_parameters(self) -> bool:
         """Whether the chief can be asked, and all variables have a value."""
@@ -312,7 +313,7 @@ class Crew:
 
     def loops(self) -> dict[str, list[LoopStatus]]:
         """The loops of each task."""
-        return self._cluster.call_all("loops", tasks=self._drivers())
+        return self._note(self._cluster.call_all("loops", tasks=self._drivers()))
 
     def film(self) -> None:
         """Trace the steps that begin from now on."""
@@ -347,23 +348,16 @@ class Crew:
     def _stop_and_drop(self) -> None:
         """What is forgotten before all loops have ended would be made anew by those that still run."""
         try:
-            self._cluster.call_all("stop")
-            self.keeper.end()
+            self._note(self._cluster.call_all("stop"))
+            self.keeper.end(self.places.out())
         finally:
             held = self._cluster.call_all("drop", epoch_id=self.job(self.strategies[-1]).epoch_id)
         self._dropped += max(held.values(), default=0)
         self.progress = self.progress._replace(late=0)
 
-    def _wake(self) -> None:
-        with suppress(UnavailableError):  # who is lost does not sleep
-            self._cluster.call_all("wake", tasks=self._slow())
-
-    def _doze(self) -> None:
-        for worker in self._slow():
-            self._cluster.call(worker, "slow", delay=self._delays[int(worker.partition(":")[2])])
-
-    def _slow(self) -> list[str]:
-        return [f"worker:{i}" for i in sorted(self._delays) if i < self._cluster.workers]
+    def _note(self, found: dict[str, list[LoopStatus]]) -> dict[str, list[LoopStatus]]:
+        self.places.note(place for loops in found.values() for loop in loops for place in loop.places)
+        return found
 
     def _fetch(self) -> None:
         for task in self._drivers():

@@ -17,6 +17,7 @@ from pslab.train.applying import apply_at_once, note_read, pace_of
 from pslab.train.divergence import squared_distances
 from pslab.train.exchange import Exchange, send
 from pslab.train.job import Job
+from pslab.train.leaving import Leaving, giving_back, leaving
 from pslab.train.model import Tower
 from pslab.train.reading import source_of
 from pslab.train.replica import PS_0, Replica, build_replica, guarded, worker_device
@@ -38,6 +39,7 @@ class TowersStep:
         granted: whether the next update is claimed already.
         further: further ops of the step.
         begin: to run once before the first step.
+        leaving: how the workers leave, when they are out of data.
     """
 
     workers: Sequence[int]
@@ -48,6 +50,7 @@ class TowersStep:
     granted: Tensor
     further: Sequence[Operation]
     begin: Sequence[Operation]
+    leaving: Leaving
 
     @property
     def feeds(self) -> list[Tensor]:
@@ -72,15 +75,15 @@ class TowersGraph:
 
 def towers_graph(job: Job) -> TowersGraph:
     """The client's graph in the job's mode."""
-    return sync_towers(job) if job.strategy.gathered else async_towers(job)
+    return sync_towers(job, range(job.workers)) if job.strategy.gathered else async_towers(job)
 
 
-def sync_towers(job: Job) -> TowersGraph:
-    """All towers in one step; the mean of their gradients, or the sum, is applied once."""
+def sync_towers(job: Job, workers: Sequence[int]) -> TowersGraph:
+    """The towers of these workers in one step; the mean of their gradients, or the sum, is applied once."""
     update = job.strategy.update
     assert isinstance(update, Sync)
-    first = build_replica(job, 0)
-    replicas = [first, *(_tower(job, first, worker) for worker in range(1, job.workers))]
+    first = build_replica(job, workers[0])
+    replicas = [first, *(_tower(job, first, worker) for worker in workers[1:])]
     with first.graph.as_default():
         exchanges = [_send(job, r) for r in replicas]
         examples = [_sent_with(e, examples_of(r)) for e, r in zip(exchanges, replicas, strict=True)] if weighs(job) else []
@@ -175,7 +178,8 @@ def _step(
         with graph.colocate_with(variable.op):
             distances.extend(squared_distances([read], [old]))
     begin = [op for exchange in exchanges for op in exchange.begin]
-    return TowersStep([r.worker for r in replicas], [r.tower for r in replicas], stale, next_step, distances, granted, further, begin)
+    end = Leaving((), giving_back(job, first)) if job.strategy.gathered else leaving(job, first)
+    return TowersStep([r.worker for r in replicas], [r.tower for r in replicas], stale, next_step, distances, granted, further, begin, end)
 
 
 def _read_after(replica: Replica, ops: Sequence[Operation]) -> list[Tensor]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from pslab.errors import PslabError
 from pslab.train.apply_log import ApplyLog, EpochLog
-from pslab.train.homecoming import FIRST_PS, Caller
+from pslab.train.homecoming import FIRST_PS
 from pslab.train.job import Job
+from pslab.train.tasks import Tasks
 
 
 class LogKeeper:
@@ -19,10 +21,11 @@ class LogKeeper:
         cluster: the tasks.
     """
 
-    def __init__(self, cluster: Caller) -> None:
+    def __init__(self, cluster: Tasks) -> None:
         self._cluster = cluster
         self._beginning: dict[str, np.ndarray[Any, Any]] | None = None
         self._job: Job | None = None
+        self._generators: dict[str, dict[str, np.ndarray[Any, Any]]] = {}
         self._epochs: list[EpochLog] = []
 
     @property
@@ -38,23 +41,32 @@ class LogKeeper:
         """An epoch begins; in this ``state`` of all variables if it is the first."""
         self._beginning = self._beginning if state is None else state
         self._job = job
+        self._generators = {task: states for task, states in self._cluster.call_all("generators").items() if states}
 
-    def end(self) -> None:
-        """An epoch has ended, and its ledgers are still there."""
+    def end(self, out: Sequence[int]) -> None:
+        """An epoch has ended, with these workers ``out`` of data, and its ledgers are still there."""
         job, self._job = self._job, None
         if job is not None:
             try:
-                self._epochs.append(self._epoch(job))
+                self._epochs.append(self._epoch(job, out))
             except PslabError:  # of a ps that was lost nobody knows in which order it applied
                 self.forget()
 
-    def log(self, job: Job) -> ApplyLog | None:
-        """All until now, if updates stand still; None where nothing has begun."""
+    def log(self, job: Job, out: Sequence[int], fingerprint: Mapping[str, str], outcome: Mapping[str, str]) -> ApplyLog | None:
+        """All until now, if updates stand still; None where nothing has begun.
+
+        Args:
+            job: what is trained, and how.
+            out: workers that are out of data.
+            fingerprint: of data and model.
+            outcome: of the present parameters.
+        """
         if self._beginning is None:
             return None
-        now = [] if self._job is None else [self._epoch(self._job)]
-        return ApplyLog(job.ps, job.workers, job.division, self._beginning, [*self._epochs, *now])
+        now = [] if self._job is None else [self._epoch(self._job, out)]
+        return ApplyLog(job.ps, job.workers, job.division, job.reading, fingerprint, self._beginning, [*self._epochs, *now], outcome)
 
-    def _epoch(self, job: Job) -> EpochLog:
+    def _epoch(self, job: Job, out: Sequence[int]) -> EpochLog:
         orders = [self._cluster.call(f"ps:{i}", "ledger", epoch_id=job.epoch_id) for i in range(job.ps)]
-        return EpochLog(job.strategy, job.first_step, self._cluster.call(FIRST_PS, "progress").global_step, orders)
+        step = self._cluster.call(FIRST_PS, "progress").global_step
+        return EpochLog(job.strategy, job.first_step, step, orders, job.places, tuple(out), self._generators)

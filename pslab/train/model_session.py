@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from pslab.checkpoint.saver import Saver
 from pslab.errors import UsageError
+from pslab.graph.clone import clone
 from pslab.graph.default_names import name_scope
 from pslab.graph.ops.sources import identity
+from pslab.graph.partition import prune
 from pslab.graph.variables import global_variables, is_variable_initialized, variables_initializer
 from pslab.runtime.session import Session
 from pslab.train.distances import Parameters
 from pslab.train.job import Job
+from pslab.train.model import Tower
 from pslab.train.replica import build_replica
 from pslab.train.trajectories import shaped
 
@@ -32,7 +36,8 @@ class ModelSession:
 
     def __init__(self, job: Job, target: str) -> None:
         self.job = job
-        self._replica = replica = build_replica(job, 0)
+        replica = build_replica(job, 0)
+        self._replica = replica = replace(replica, tower=_apart(replica.tower))
         with replica.on_worker():
             replica.optimizer.update(zip(replica.gradients, replica.variables, strict=True))  # makes the slots
             self._variables = global_variables()
@@ -153,3 +158,15 @@ class ModelSession:
     def close(self) -> None:
         """Let go of the tasks."""
         self._session.close()
+
+
+def _apart(tower: Tower) -> Tower:
+    """The same tower, or if it draws at random a copy, whose sequences are its own: to look at a training must not change what it draws."""
+    named = {**tower.metrics, **tower.outputs}
+    tensors = [tower.loss, *named.values()]
+    if not any("seed2" in op.attrs for op in prune([t.op for t in tensors], [tower.x, tower.y])):
+        return tower
+    with tower.loss.graph.as_default(), name_scope("at_rest"):
+        loss, *copies = clone(tensors, {tower.x: tower.x, tower.y: tower.y}, device=lambda op: op.device)
+    copied = dict(zip(named, copies, strict=True))
+    return replace(tower, loss=loss, metrics={n: copied[n] for n in tower.metrics}, outputs={n: copied[n] for n in tower.outputs})

@@ -1,12 +1,14 @@
-"""What a task can be asked about the order in which contributions are applied to its parameters, and told of it."""
+"""What a task can be asked about all that decides a race, and told of it: the order in which contributions are applied, and where random sequences are."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from pslab.graph.ops.random import GENERATORS, generator_at, generator_state
 from pslab.runtime.task_server import TaskServer
 from pslab.sync.gate_ops import GATES, gate_of
 from pslab.sync.ledger_ops import LEDGERS, ledger_of
@@ -48,6 +50,26 @@ class OrderService:
         with task.monitor:
             found = task.resources(LEDGERS + resources_of(epoch_id))
             return found[0].order() if found else np.empty(0, np.int32)
+
+    def updates(self, epoch_id: str) -> int:
+        """How many updates of an epoch are in the ledger of this task."""
+        task = self._server.task
+        with task.monitor:
+            return sum(ledger.updates for ledger in task.resources(LEDGERS + resources_of(epoch_id)))
+
+    def generators(self) -> dict[str, np.ndarray[Any, Any]]:
+        """Where each random sequence of this task is, by its key: a `generator_state`."""
+        task = self._server.task
+        with task.monitor:
+            return {key: generator_state(generator) for key, generator in task.resources_by_key(GENERATORS).items()}
+
+    def draw_from(self, generators: Mapping[str, np.ndarray[Any, Any]]) -> None:
+        """Let random sequences go on from where others were, and those that are not among them begin anew."""
+        task = self._server.task
+        task.drop_resources(GENERATORS)
+        with task.monitor:
+            for key, state in generators.items():
+                task.resource(key, partial(generator_at, state))
 
     def gate(self, epoch_id: str) -> AtGate:
         """How things stand at the gate of an epoch."""

@@ -29,6 +29,7 @@ from pslab.sync.tick import ticks
 from pslab.train.collective import Pipeline
 from pslab.train.epoch_names import variables_of
 from pslab.train.job import Job
+from pslab.train.leaving import Leaving, leaving
 from pslab.train.model import Tower, build_tower
 from pslab.train.reading import Reading, fed
 from pslab.train.replica import PS_0, Replica, worker_device
@@ -63,6 +64,7 @@ class PipelineGraph:
         next_step: the global step after the update; running it makes one.
         granted: whether the next update is claimed already.
         claim: waits until the next update is claimed.
+        leaving: what is to be done when a worker is out of data.
     """
 
     replica: Replica
@@ -74,6 +76,7 @@ class PipelineGraph:
     next_step: Tensor
     granted: Tensor
     claim: Tensor
+    leaving: Leaving
 
 
 def pipeline(job: Job) -> PipelineGraph:
@@ -119,7 +122,7 @@ def pipeline(job: Job) -> PipelineGraph:
                 granted = try_claim(job.epoch_id)
         loss = _mean([t.loss for t in towers], weights)
         metrics = {name: _mean([t.metrics[name] for t in towers], weights) for name in tower.metrics}
-    return PipelineGraph(replica, resident, placed.workers, [whole.x, whole.y], loss, metrics, next_step, granted, waiting)
+    return PipelineGraph(replica, resident, placed.workers, [whole.x, whole.y], loss, metrics, next_step, granted, waiting, leaving(job, replica))
 
 
 class _WhereTheModelIs:

@@ -70,7 +70,7 @@ def mode_step(job: Job, worker: int = 0) -> PlannedStep:
     if job.strategy.replication is Replication.IN_GRAPH:
         step = in_graph.towers_graph(job).steps[0 if job.strategy.gathered else worker]
         values: list[Tensor] = [t for tower in step.towers for t in (tower.loss, *tower.metrics.values())]
-        return _plan(job, CLIENT, [step.staleness, step.next_step, *values, *step.further], step.feeds)
+        return _plan(job, CLIENT, [step.staleness, step.next_step, step.granted, *values, *step.further], step.feeds)
     graph = between_graph.worker_graph(job, worker)
     tower = graph.replica.tower
     fetches: list[Tensor | Operation] = [

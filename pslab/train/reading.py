@@ -19,9 +19,10 @@ import numpy as np
 
 from pslab.data.batches import Batches
 from pslab.data.batching import batch
+from pslab.data.division import Division
 from pslab.data.input_producers import string_input_producer
 from pslab.data.readers import NumpyReader
-from pslab.errors import DeadlineExceededError, OutOfRangeError
+from pslab.errors import DeadlineExceededError, OutOfRangeError, UsageError
 from pslab.graph.collections import GraphKeys
 from pslab.graph.defaults import get_default_graph
 from pslab.graph.ops.gathering import gather
@@ -70,6 +71,16 @@ class Source:
     take: Callable[[Batches], Arrays]
     preloaded: Sequence[Variable] = ()
     runners: Sequence[QueueRunner] = ()
+
+
+def check_passes(reading: Reading, division: Division) -> None:
+    """Whether it can be known when so many passes are over.
+
+    Raises:
+        UsageError: it cannot.
+    """
+    if reading is Reading.FILES and division.passes is not None:
+        raise UsageError(f"files are read again and again, found passes={division.passes}", "reading='feeding' or 'preloaded', or passes=None")
 
 
 def fed(features: Features) -> Source:

@@ -11,12 +11,12 @@ from pslab.data.partitions import DataSource
 from pslab.errors import DeadlineExceededError, UnimplementedError, UsageError
 from pslab.train.apply_log import ApplyLog, Array, EpochLog
 from pslab.train.crew import Crew
+from pslab.train.fingerprint import fingerprint, require_same
+from pslab.train.job import Gates
 from pslab.train.model import Model
-from pslab.train.plans import mode_step
-from pslab.train.reading import Reading
 from pslab.train.strategy import Replication
 from pslab.train.tasks import Tasks
-from pslab.train.updates import SSP, Async, Immediate, KAsync, Sync
+from pslab.train.updates import SSP, Async
 
 LOOK_S = 0.005
 """Seconds between two looks at how far it is."""
@@ -34,16 +34,18 @@ def replay(cluster: Tasks, log: ApplyLog, dataset: DataSource, model: Model, unt
         timeout: seconds that it may take.
 
     Raises:
-        UsageError: there is no such step, or the log is of another model.
+        UsageError: there is no such step, or the log is of another model, or of other data.
         UnimplementedError: a mode or the model leaves to chance what no ledger has.
         DeadlineExceededError: it was not done in time.
     """
     last = log.last_step if until is None else until
     if not int(log.beginning["global_step"]) <= last <= log.last_step:
         raise UsageError(f"the log is of global steps {int(log.beginning['global_step'])} to {log.last_step}, found until={until}")
-    crew = Crew(cluster, dataset, model, log.division, Reading.FEEDING)
+    require_same(log.fingerprint, fingerprint(dataset, model))
+    crew = Crew(cluster, dataset, model, log.division, log.reading)
     for epoch in log.epochs:
-        _check(crew, epoch)
+        if told := obstacle(epoch):
+            raise UnimplementedError(told, "an epoch in which that is not so can be: choose another mode, and train")
     crew.begin_anew()
     crew.set_up()
     crew.ask("load", state=dict(log.beginning))
@@ -52,8 +54,11 @@ def replay(cluster: Tasks, log: ApplyLog, dataset: DataSource, model: Model, unt
     for epoch in log.epochs:
         if epoch.first_step >= last:
             break
-        if isinstance(epoch.strategy.update, Immediate):
-            kept = _in_order(crew, cluster, epoch, min(last, epoch.last_step) - epoch.first_step, deadline)
+        crew.places.go_to(epoch.places)
+        for task in cluster.call_all("generators"):
+            cluster.call(task, "draw_from", generators=epoch.generators.get(task, {}))
+        if epoch.strategy.races:
+            kept = _in_order(crew, cluster, epoch, last - epoch.first_step if last < epoch.last_step else None, deadline)
             if last < epoch.last_step:
                 return {name: value for name, value in kept.items() if name in names}
         else:
@@ -62,8 +67,10 @@ def replay(cluster: Tasks, log: ApplyLog, dataset: DataSource, model: Model, unt
 
 
 def script(epoch: EpochLog, ps: int, order: Array) -> list[int]:
-    """Whose messages came to a ps, in the order in which they were let in."""
+    """Who comes to the gate of a ps, in the order in which they are let in."""
     entries = [(int(e), True) if e >= 0 else (~int(e), False) for e in order]
+    if epoch.strategy.gathered:
+        return [who for who, _ in entries]
     if epoch.strategy.replication is Replication.BETWEEN_GRAPH:
         return [worker for worker, applied in entries if applied]
     found, released = [], set[int]()
@@ -77,25 +84,23 @@ def script(epoch: EpochLog, ps: int, order: Array) -> list[int]:
     return found
 
 
-def _in_order(crew: Crew, cluster: Tasks, epoch: EpochLog, updates: int, deadline: float) -> dict[str, Array]:
-    crew.begin(epoch.strategy, gated=True)
+def _in_order(crew: Crew, cluster: Tasks, epoch: EpochLog, updates: int | None, deadline: float) -> dict[str, Array]:
+    crew.begin(epoch.strategy, Gates.ALL)
     epoch_id = crew.job(epoch.strategy).epoch_id
-    scripts = [script(epoch, i, order) for i, order in enumerate(epoch.orders)]
-    ends = [_messages(epoch, i, order, updates) for i, order in enumerate(epoch.orders)]
-    for i, (whole, end) in enumerate(zip(scripts, ends, strict=True)):
-        cluster.call(f"ps:{i}", "admit", epoch_id=epoch_id, workers=whole, keep_after=end)
+    ends = [_messages(epoch, i, order, updates, cluster.workers) for i, order in enumerate(epoch.orders)]
+    for i, (order, end) in enumerate(zip(epoch.orders, ends, strict=True)):
+        cluster.call(f"ps:{i}", "admit", epoch_id=epoch_id, workers=script(epoch, i, order), keep_after=end)
     crew.limit(np.iinfo(np.int64).max)
-    wanted = ends if updates < epoch.last_step - epoch.first_step else [len(whole) for whole in scripts]
-    _wait(crew, lambda: all(cluster.call(f"ps:{i}", "gate", epoch_id=epoch_id).passed >= n for i, n in enumerate(wanted)), deadline)
+    _wait(crew, lambda: all(cluster.call(f"ps:{i}", "gate", epoch_id=epoch_id).passed >= n for i, n in enumerate(ends)), deadline)
     kept = {k: v for i in range(cluster.ps) for k, v in cluster.call(f"ps:{i}", "kept", epoch_id=epoch_id).items()}
     crew.abandon()  # not ended: what still waits at the gates was in no update
     return kept
 
 
-def _messages(epoch: EpochLog, ps: int, order: Array, updates: int) -> int:
-    """How many messages had come to a ps when it had made so many updates."""
-    applied = np.flatnonzero(order >= 0)
-    return len(script(epoch, ps, order[: applied[updates - 1] + 1])) if len(applied) else 0
+def _messages(epoch: EpochLog, ps: int, order: Array, updates: int | None, workers: int) -> int:
+    """How many messages had come to a ps when it had made so many updates; if None, all that it made."""
+    made = epoch.updates(ps, workers)[:updates]
+    return len(script(epoch, ps, order[: made[-1] + 1])) if len(made) else 0
 
 
 def _again(crew: Crew, epoch: EpochLog, last: int, deadline: float) -> None:
@@ -116,18 +121,14 @@ def _wait(crew: Crew, true: Callable[[], bool], deadline: float) -> None:
         sleep(LOOK_S)
 
 
-def _check(crew: Crew, epoch: EpochLog) -> None:
-    """Refuse what no ledger has the order of."""
+def obstacle(epoch: EpochLog) -> str:
+    """Why an epoch cannot be replayed; empty if it can."""
     update = epoch.strategy.update
-    if isinstance(update, KAsync) or (isinstance(update, Sync) and update.backup):
-        raise UnimplementedError(f"{update} cannot be replayed: which contributions make an update depends on who is late, and no ledger has it")
     if isinstance(update, Async) and not update.lock:
-        raise UnimplementedError(f"{update} cannot be replayed: updates and reads run into each other, element by element")
-    if getattr(epoch.strategy.commit, "own_start", False):
-        raise UnimplementedError("replicas with starts of their own cannot be replayed: what those were is not in the log")
-    ops = mode_step(crew.job(epoch.strategy)).plan.partitions.values()
-    drawn = [n for part in ops for stage in part.stages for n in stage.nodes if "Random" in n.type or "Normal" in n.type or "seed2" in n.attrs]
-    if drawn:
-        raise UnimplementedError(
-            f"{drawn[0].name!r} ({drawn[0].type}) draws at random in each step; what it drew is not in the log", "train without it"
-        )
+        return f"{update} cannot be replayed: updates and reads run into each other, element by element"
+    if isinstance(update, SSP) and epoch.out:
+        out = ", ".join(f"worker:{worker}" for worker in epoch.out)
+        return f"{update} in which {out} ran out of data cannot be replayed: when others were let go by that, no ledger has"
+    if any(not len(state) for states in epoch.generators.values() for state in states.values()):
+        return "what it drew at random cannot be drawn again: sequences on a GPU do not tell where they are"
+    return ""

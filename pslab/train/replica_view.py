@@ -71,8 +71,10 @@ class ReplicaView:
         return MergeGap(steps, dict(zip(workers, losses, strict=True)), average)
 
     def together(self) -> bool:
-        """Whether all replicas have come to the last update, and have its answer."""
-        return all(r.global_step == self._crew.progress.global_step for r in self._crew.replicas())
+        """Whether all replicas that are not out of data have come to the last update, and have its answer."""
+        self._crew.loops()
+        gone = [f"worker:{worker}" for worker in self._crew.places.out()]
+        return all(r.worker in gone or r.global_step == self._crew.progress.global_step for r in self._crew.replicas())
 
     def _see(self) -> tuple[int, Sequence[Distance]]:
         replicas = self._crew.replicas()

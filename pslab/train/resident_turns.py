@@ -11,6 +11,7 @@ from pslab.data.batches import Batches
 from pslab.runtime.session import Session
 from pslab.train.distances import ReplicaParameters
 from pslab.train.job import Job
+from pslab.train.leaving import Exit
 from pslab.train.pipeline import PipelineGraph
 from pslab.train.reading import Supply
 from pslab.train.ring import RingGraph
@@ -37,7 +38,17 @@ class RingTurn:
         self._metrics = len(tower.metrics)
         self._step = session.prepare([graph.next_step, graph.stood, *graph.results, *granted, *graph.pushes], graph.feeds)
         self._claim = None if graph.claim is None else session.prepare([graph.claim], [])
+        self._exit = Exit(session, graph.leaving)
         self._paused = 0
+
+    @property
+    def left(self) -> float:
+        """How many batches are to come."""
+        return self._batches.left
+
+    def leave(self, claimed: bool) -> None:
+        """Give back what is claimed. The others cannot go on without this worker: whoever steers the training ends it."""
+        self._exit.take(claimed and self._claim is not None)
 
     def claim(self) -> None:
         """Wait for a claim, where this worker claims for all."""
@@ -74,7 +85,17 @@ class PipelineTurn:
         self._records = records
         self._step = session.prepare([graph.next_step, graph.granted, graph.loss, *graph.metrics.values()], graph.feeds)
         self._claim = session.prepare([graph.claim], [])
+        self._exit = Exit(session, graph.leaving)
         self._paused = 0
+
+    @property
+    def left(self) -> float:
+        """How many whole batches are to come: each is cut into microbatches that were weighed when the graph was built."""
+        return min(batches.whole for batches in self._batches)
+
+    def leave(self, claimed: bool) -> None:
+        """Give back what is claimed."""
+        self._exit.take(claimed)
 
     def claim(self) -> None:
         """Wait for a claim."""

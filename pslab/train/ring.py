@@ -18,6 +18,7 @@ from pslab.sync.claim_ops import claim, try_claim
 from pslab.sync.mailbox_ops import mailbox_put, mailbox_take
 from pslab.train.epoch_names import resources_of
 from pslab.train.job import Job
+from pslab.train.leaving import Leaving, leaving
 from pslab.train.replica import PS_0, Replica, worker_device
 from pslab.train.resident import Resident, build_copy, reside
 
@@ -157,6 +158,7 @@ class RingGraph:
         pushes: further ops of a step, which hand chunks to the right neighbour.
         granted: whether the next update is claimed already; None but on the worker that claims for all.
         claim: waits until the next update is claimed; None likewise.
+        leaving: how the worker leaves, when it is out of data.
     """
 
     replica: Replica
@@ -167,6 +169,7 @@ class RingGraph:
     pushes: Sequence[Operation]
     granted: Tensor | None
     claim: Tensor | None
+    leaving: Leaving
 
     @property
     def feeds(self) -> list[Tensor]:
@@ -199,4 +202,4 @@ def ring_replica(job: Job, worker: int) -> RingGraph:
                     granted = try_claim(job.epoch_id)
                 with replica.graph.control_dependencies(None):
                     waiting = claim(job.epoch_id)
-    return RingGraph(replica, resident, paused, exchanged.word, next_step, exchanged.puts, granted, waiting)
+    return RingGraph(replica, resident, paused, exchanged.word, next_step, exchanged.puts, granted, waiting, leaving(job, replica))

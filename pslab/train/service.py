@@ -27,21 +27,23 @@ from pslab.sync.ledger_ops import LEDGERS
 from pslab.sync.mailbox_ops import MAILBOXES
 from pslab.sync.ops import ACCUMULATORS
 from pslab.sync.pacing_ops import CLOCKS
+from pslab.sync.quorum_ops import QUORUMS
 from pslab.trace.recorder import Fetched, Recorder
 from pslab.trace.records import step_dtype
-from pslab.train import between_graph
 from pslab.train.camera import Camera, FilmedSession, Shot
 from pslab.train.collective import Pipeline, RingAllReduce
 from pslab.train.delays import Delay
 from pslab.train.distances import ReplicaParameters
 from pslab.train.epoch_names import resources_of, variables_of
-from pslab.train.gating import tower_steps, worker_graph
+from pslab.train.gating import chief, tower_steps, worker_graph
+from pslab.train.in_graph import TowersGraph, TowersStep
 from pslab.train.job import CHIEF, CLIENT, Job
-from pslab.train.loop import Loop, LoopStatus
+from pslab.train.loop import CHIEFS, Loop, LoopStatus
 from pslab.train.model_session import ModelSession
 from pslab.train.order_service import OrderService
 from pslab.train.pipeline import pipeline
 from pslab.train.reading import Reading, Supply, readers_of, write_share
+from pslab.train.remaining_towers import RemainingTowers
 from pslab.train.resident import Residence
 from pslab.train.resident_turns import PipelineTurn, RingTurn
 from pslab.train.ring import ring_replica
@@ -180,9 +182,10 @@ class TaskService(OrderService):
             return [self._ring(job, int(index))]
         loops = []
         if job.strategy.gathered and self._name == CHIEF:
-            chief = between_graph.chief(job)
-            loops.append(Loop("chief", ChiefTurn(chief, self._session(chief.graph))))
+            update = chief(job)
+            loops.append(Loop(CHIEFS, ChiefTurn(update, self._session(update.graph))))
         worker = int(index)
+        batches = self._batches(job, worker)
         graph = worker_graph(job, worker)
         session = self._session(graph.replica.graph)
         if self._name == CHIEF:
@@ -190,40 +193,43 @@ class TaskService(OrderService):
         turn = ReplicaTurn(
             graph,
             session,
-            self._batches(job, worker),
+            batches,
             self._supply(session),
             StepRecorder(self._recorder, worker, job.epoch),
             self._name,
             job.strategy.commit_every,
         )
-        loops.append(Loop(self._name, turn, makes_updates=not job.strategy.gathered))
+        loops.append(Loop(self._name, turn, makes_updates=not job.strategy.gathered, data={worker: batches}))
         return loops
 
     def _towers(self, job: Job) -> list[Loop]:
-        loops = []
-        for graph, step in tower_steps(job):
-            batches = [self._batches(job, worker) for worker in step.workers]
-            records = [StepRecorder(self._recorder, worker, job.epoch) for worker in step.workers]
-            session = self._session(graph.replica.graph)
-            turn = TowersTurn(graph, step, session, batches, self._supply(session), records)
-            loops.append(Loop("client" if job.strategy.gathered else f"tower:{step.workers[0]}", turn))
-        return loops
+        data = {worker: self._batches(job, worker) for worker in range(job.workers)}
+        records = {worker: StepRecorder(self._recorder, worker, job.epoch) for worker in data}
+
+        def turn_of(graph: TowersGraph, step: TowersStep) -> TowersTurn:
+            session, workers = self._session(graph.replica.graph), step.workers
+            return TowersTurn(graph, step, session, [data[w] for w in workers], self._supply(session), [records[w] for w in workers])
+
+        if job.strategy.gathered:
+            return [Loop("client", RemainingTowers(job, data, turn_of), data=data)]
+        return [Loop(f"tower:{w}", turn_of(*step), data={w: data[w]}) for w, step in zip(data, tower_steps(job), strict=True)]
 
     def _ring(self, job: Job, worker: int) -> Loop:
         graph = ring_replica(job, worker)
         session = self._session(graph.replica.graph)
         self._residence = Residence(graph.resident, session)
         records = StepRecorder(self._recorder, worker, job.epoch)
-        turn = RingTurn(graph, session, job, self._batches(job, worker), self._supply(session), records)
-        return Loop(self._name, turn, makes_updates=graph.claim is not None)
+        batches = self._batches(job, worker)
+        turn = RingTurn(graph, session, job, batches, self._supply(session), records)
+        return Loop(self._name, turn, makes_updates=graph.claim is not None, data={worker: batches})
 
     def _pipeline(self, job: Job) -> Loop:
         graph = pipeline(job)
         session = self._session(graph.replica.graph)
         self._residence = Residence(graph.resident, session)
-        batches = [self._batches(job, worker) for worker in range(job.workers)]
+        data = {worker: self._batches(job, worker) for worker in range(job.workers)}
         records = {worker: StepRecorder(self._recorder, worker, job.epoch) for worker in graph.stages}
-        return Loop("client", PipelineTurn(graph, session, batches, records))
+        return Loop("client", PipelineTurn(graph, session, list(data.values()), records), data=data)
 
     def _session(self, graph: Any) -> Session:
         session = FilmedSession(self._camera, self.address, graph)
@@ -239,7 +245,7 @@ class TaskService(OrderService):
         if self._data is None:
             raise FailedPreconditionError(f"{self._name} has no data to train on")
         batches = self._data.batches(job.division, worker, job.workers)
-        batches.seek(job.first_step)
+        batches.seek(job.place(worker))
         return batches
 
     def slow(self, delay: Delay | None) -> None:
@@ -260,13 +266,14 @@ class TaskService(OrderService):
                 if loop.makes_updates:
                     loop.stop(patience)
 
-    def stop(self, patience: float = 0.0) -> None:
-        """End all loops."""
+    def stop(self, patience: float = 0.0) -> list[LoopStatus]:
+        """End all loops; how they have fared."""
         with self._lock:
             for loop in self._loops:
                 loop.stop(patience)
-            self._loops = []
+            ended, self._loops = self.loops(), []
             self._end_sessions()
+            return ended
 
     def _end_sessions(self) -> None:
         with ExitStack() as ending:  # each is ended, whatever becomes of another; what supplies the sessions first
@@ -357,7 +364,7 @@ class TaskService(OrderService):
         """
         self._drop_share()
         task, kept, read, own = self._server.task, resources_of(epoch_id), readers_of(epoch_id), variables_of(epoch_id)
-        for resources in (CLOCKS + kept, MAILBOXES + kept, LEDGERS + kept, GATES + kept, READERS + read, INPUT_QUEUES + read):
+        for resources in (CLOCKS + kept, QUORUMS + kept, MAILBOXES + kept, LEDGERS + kept, GATES + kept, READERS + read, INPUT_QUEUES + read):
             task.drop_resources(resources)
         with task.monitor:
             for name in [n for n in task.variables if n.startswith((read, own))]:

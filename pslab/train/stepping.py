@@ -10,7 +10,7 @@ import numpy as np
 
 from pslab.errors import DeadlineExceededError, FailedPreconditionError, UsageError
 from pslab.train.homecoming import FIRST_PS
-from pslab.train.job import Job
+from pslab.train.job import CLIENT, Job
 from pslab.train.order_service import AtGate
 from pslab.train.race import APPLIED, DROPPED, GATHERED, Message, Moment, Race, RaceBook
 from pslab.train.tasks import Tasks
@@ -95,14 +95,16 @@ class Stepper:
 
         Raises:
             UsageError: there is no such worker, or ps.
-            FailedPreconditionError: none of that worker can come: it waits for others.
+            FailedPreconditionError: none of that worker can come: it waits for others, or is out of data.
             DeadlineExceededError: none came.
         """
         for number, kind, most in ((worker, "worker", self._cluster.workers), (ps, "ps", self._cluster.ps)):
             if number is not None and not 0 <= number < most:
                 raise UsageError(f"there is no {kind} {number}; they are numbered from 0 to {most - 1}")
-        self._until(lambda: self._waiting(worker, ps) or self._book.stands(worker), "a message")
+        self._until(lambda: self._waiting(worker, ps) or self._book.stands(worker) or self._out(worker), "a message")
         if not (waiting := self._waiting(worker, ps)):
+            if self._out(worker):
+                raise FailedPreconditionError("no message can come: out of data", "lab.data(passes=…) with more passes begins anew")
             others = "slower ones" if worker in self._book.now.held else "the update that it is part of"
             raise FailedPreconditionError(f"worker:{worker} waits for {others}", "let another worker's message in first")
         message = waiting[0]
@@ -134,6 +136,13 @@ class Stepper:
         orders = {} if self._book.strategy.gathered else {ps: self._order(ps) for ps in gates}
         self._book.see(gates, orders, self._cluster.call(FIRST_PS, "progress").global_step)
         return self._book.now
+
+    def _out(self, worker: int | None) -> bool:
+        """Whether a worker, or everybody, is out of data."""
+        workers = range(self._cluster.workers) if worker is None else [worker]
+        found = self._cluster.call_all("loops", tasks=[*(f"worker:{w}" for w in range(self._cluster.workers)), CLIENT])
+        out = {place.worker for loops in found.values() for loop in loops for place in loop.places if place.out}
+        return out.issuperset(workers)
 
     def _order(self, ps: str) -> np.ndarray:
         return self._cluster.call(ps, "ledger", epoch_id=self.epoch_id)  # type: ignore[no-any-return]

@@ -106,6 +106,12 @@ class Strategy:
         return isinstance(self.update, Sync | KAsync)
 
     @property
+    def races(self) -> bool:
+        """Whether what is computed depends on who is faster, and the ledgers of the ps have the order."""
+        update = self.update
+        return isinstance(update, Immediate | KAsync) or (isinstance(update, Sync) and update.backup > 0)
+
+    @property
     def local(self) -> bool:
         """Whether a worker steps on a copy of its own."""
         return isinstance(self.commit, Differences | Elastic)

@@ -61,7 +61,7 @@ class TrainedModel(Watch):
         with self._lock:
             if self._crew.active and self._strategy.resident:
                 with self._quiet():
-                    self._until(lambda: self._crew.settled() or self._failures(), PATIENCE_S, "the updates in flight")
+                    self._until(lambda: self._crew.settled() or self._failures() or self._stuck(), PATIENCE_S, "the updates in flight")
                     self._publish()
 
     def _publish(self) -> None:
@@ -74,7 +74,12 @@ class TrainedModel(Watch):
     def _failures(self) -> list[LoopStatus]:
         return [loop for loops in self._crew.loops().values() for loop in loops if loop.error is not None]
 
+    def _stuck(self) -> bool:
+        """Whether what was claimed waits for a worker that is out of data."""
+        finite = self._crew.division.passes is not None
+        return finite and self._strategy.resident and any(loop.out for loops in self._crew.loops().values() for loop in loops)
+
     def _settle(self) -> None:
         """Wait until the updates that were claimed are made."""
-        with self._crew.awake():
-            self._until(self._crew.settled, PATIENCE_S, "the updates in flight")
+        with self._crew.sleepers.awake():
+            self._until(lambda: self._crew.settled() or self._stuck(), PATIENCE_S, "the updates in flight")

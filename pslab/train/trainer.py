@@ -11,15 +11,17 @@ from pathlib import Path
 
 from pslab.data.division import Division
 from pslab.data.partitions import DataSource
-from pslab.errors import FailedPreconditionError, UnavailableError, UsageError
+from pslab.errors import FailedPreconditionError, OutOfRangeError, UnavailableError, UsageError
 from pslab.trace.recorder import Records
 from pslab.train.apply_log import ApplyLog
 from pslab.train.camera import Timeline
-from pslab.train.crew import Crew
+from pslab.train.crew import PATIENCE_S, Crew
 from pslab.train.delays import Delay
+from pslab.train.fingerprint import digests, fingerprint
 from pslab.train.history import News, Place
 from pslab.train.job import Job
 from pslab.train.landscape import LandscapeLooks
+from pslab.train.loop import OUT_OF_DATA
 from pslab.train.model import Model
 from pslab.train.reading import Reading
 from pslab.train.replica_view import ReplicaView
@@ -27,6 +29,7 @@ from pslab.train.strategy import Strategy
 from pslab.train.tasks import Tasks
 from pslab.train.traffic import Traffic
 from pslab.train.trainer_status import TrainerStatus
+from pslab.train.watch import MORE_DATA
 
 TRACED_STEPS = 3
 """Updates for which steps are traced: the first may have begun before, and the others' last may not be over."""
@@ -84,10 +87,12 @@ class Trainer(LandscapeLooks):
 
         Raises:
             UsageError: ``steps`` is less than 1.
+            FailedPreconditionError: there are no data for another update.
         """
         if steps < 1:
             raise UsageError(f"steps must be at least 1, found {steps}")
         with self._lock:
+            self._check_data()
             progress = self._crew.look()
             begun = progress.granted if self._crew.active else progress.global_step
             self._target = (self._target if self._state == "running" else begun) + steps
@@ -107,13 +112,15 @@ class Trainer(LandscapeLooks):
         """Go on after `pause`, or after a failure.
 
         Raises:
-            FailedPreconditionError: there is nothing to go on with.
+            FailedPreconditionError: there is nothing to go on with, or there are no data.
         """
         with self._lock:
             if self._state == "running":
                 return
             if self._state not in ("paused", "failed"):
+                self._check_data()
                 raise FailedPreconditionError(f"the training is {self._state}, not paused", "train(steps=…) starts one")
+            self._check_data()
             self._go()
 
     def step(self, n: int = 1, timeout: float = 60.0) -> None:
@@ -121,18 +128,24 @@ class Trainer(LandscapeLooks):
 
         Raises:
             DeadlineExceededError: they were not made in ``timeout`` seconds.
+            FailedPreconditionError: there are no data for another update.
+            OutOfRangeError: the data came to their end before all were made.
             UsageError: ``n`` is less than 1.
         """
         if n < 1:
             raise UsageError(f"n must be at least 1, found {n}")
         with self._lock:
             self.pause()
+            self._check_data()
             self._crew.begin(self._strategy)
             wanted = self._crew.look().granted + n
             self._target = max(self._target, wanted)
             self._crew.limit(wanted)
             self._set_state("paused")
-        self._until(lambda: self._crew.progress.global_step >= wanted, timeout, f"{n} updates")
+        self._until(lambda: self._crew.progress.global_step >= wanted or self._state == OUT_OF_DATA, timeout, f"{n} updates")
+        if self._crew.progress.global_step < wanted:
+            raise OutOfRangeError(f"{n - wanted + self._crew.progress.global_step} of {n} updates could be made: {self._message}", MORE_DATA)
+        self._until(lambda: self._crew.made(wanted), timeout, "the last update on every ps")
 
     def stop(self) -> None:
         """End the loops. The parameters stay; `train` begins again."""
@@ -172,6 +185,7 @@ class Trainer(LandscapeLooks):
         with self._lock:
             if (model, division) == (self._crew.model, self._crew.division):
                 return
+            self._crew.places.divide(division)
             active = self._crew.active
             self._crew.end()
             self._crew.adjust(model, division)
@@ -181,7 +195,7 @@ class Trainer(LandscapeLooks):
     def slow(self, worker: int, delay: Delay | None) -> None:
         """Let a worker take so much longer in each step, at once; None lets it be as fast as it can be."""
         with self._lock:
-            self._crew.slow(worker, delay)
+            self._crew.sleepers.slow(worker, delay)
 
     def wait(self, step: int | None = None, timeout: float | None = None) -> TrainerStatus:
         """Wait until global step ``step``, or until the training is no longer running.
@@ -203,7 +217,8 @@ class Trainer(LandscapeLooks):
     def seen(self) -> TrainerStatus:
         """How it fared when it was looked at last: every tenth of a second while it runs. Asks nobody, and waits for nobody."""
         loops = tuple(loop for statuses in self._loops.values() for loop in statuses) if self._crew.active else ()
-        return TrainerStatus(self._state, self._message, self._strategy, self._crew.progress.global_step, self._target, loops, self._crew.dropped)
+        step, places = self._crew.progress.global_step, self._crew.places.now()
+        return TrainerStatus(self._state, self._message, self._strategy, step, self._target, loops, self._crew.dropped, places)
 
     def records(self) -> Records:
         """All step records until now, by time; the field ``strategy`` is an index into `strategies`."""
@@ -244,8 +259,12 @@ class Trainer(LandscapeLooks):
         Raises:
             FailedPreconditionError: nothing was trained since the tasks were set up.
         """
+        prints = fingerprint(self._dataset, self.job().model)  # takes a moment, in which it may train
         with self._lock, self._quiet():
-            found = self._crew.keeper.log(self.job())
+            if self._crew.active:  # a pause may have come before the last update was made on every ps
+                self._until(self._crew.settled, PATIENCE_S, "the updates in flight")
+            self._publish()
+            found = self._crew.keeper.log(self.job(), self._crew.places.out(), prints, digests(self._crew.ask("parameters")))
         if found is None:
             raise FailedPreconditionError("there is no log yet: nothing was trained since the tasks were set up", "train(steps=…) begins one")
         return found
@@ -258,6 +277,8 @@ class Trainer(LandscapeLooks):
 
     def restore(self, prefix: str) -> None:
         """Go back to a checkpoint, at a boundary between steps. A training that runs goes on from there, with as many updates to make as it had.
+
+        Data that end are not had again: who is out of data is so after it, too.
 
         Raises:
             OpError: the checkpoint is not there, broken, or of another model; everything is as it was.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 from time import perf_counter, perf_counter_ns, time
 from typing import Any
 
@@ -17,6 +18,7 @@ from pslab.train.between_graph import ChiefGraph, ReplicaGraph
 from pslab.train.distances import ReplicaParameters
 from pslab.train.divergence import relative_distance
 from pslab.train.in_graph import TowersGraph, TowersStep
+from pslab.train.leaving import Exit
 from pslab.train.observer import Observer
 from pslab.train.reading import Supply
 
@@ -117,10 +119,20 @@ class ReplicaTurn:
         self._observed = session.prepare([*fetches, *graph.distances, *graph.further], graph.feeds)
         self._local = session.prepare([*self._seen, *graph.local, *graph.local_ops], graph.feeds) if commit_every > 1 else None
         self._claim = None if graph.claim is None else session.prepare([graph.claim], [])
+        self._exit = Exit(session, graph.leaving)
         self._observer = Observer(perf_counter())
         read_step, paused, *self._held = session.prepare([*graph.pull, *graph.pull_ops], []).run(()).values
         self._read_step, self._paused_ns, self._claiming_ns = np.asarray(read_step), int(paused), 0
         self._came: tuple[Any, Sequence[Any], Sequence[Any]] = (read_step, self._held, self._held)
+
+    @property
+    def left(self) -> float:
+        """How many batches are to come."""
+        return self._batches.left
+
+    def leave(self, claimed: bool) -> None:
+        """Let nobody wait for this worker any more."""
+        self._exit.take(claimed and self._makes_updates)
 
     def claim(self) -> None:
         """Wait for a claim, where this replica makes the updates itself."""
@@ -130,10 +142,10 @@ class ReplicaTurn:
             self._claiming_ns = perf_counter_ns() - began
 
     def take(self) -> bool:
-        """All steps to the next commit."""
+        """All steps to the next commit: the last round is as long as there are batches for it."""
         base = self._held
         if self._local is not None:
-            for _ in range(self._commit_every - 1):
+            for _ in range(int(min(self._commit_every, self.left)) - 1):
                 self._step_apart(self._local)
         return self._commit(base)
 
@@ -194,14 +206,25 @@ def optional(tensor: Tensor | None) -> list[Tensor]:
 
 
 class ChiefTurn:
-    """The chief's step: wait for what is gathered, apply it, count it."""
+    """The chief's step: wait for what is gathered, apply it, count it.
+
+    Attributes:
+        left: it has no data of its own: it ends when there is nobody left who brings something.
+    """
+
+    left = inf
 
     def __init__(self, graph: ChiefGraph, session: Session) -> None:
         self.replicas: list[ReplicaParameters] = []
         self._session = session
-        self._step = session.prepare([graph.next_step, graph.granted], [])
+        self._step = session.prepare([graph.next_step, graph.granted, *graph.further], [])
         self._claim = session.prepare([graph.claim], [])
+        self._exit = Exit(session, graph.leaving)
         session.prepare(list(graph.begin), []).run(())
+
+    def leave(self, claimed: bool) -> None:
+        """Give back what is claimed."""
+        self._exit.take(claimed)
 
     def claim(self) -> None:
         """Wait for a claim."""
@@ -240,12 +263,22 @@ class TowersTurn:
         self._plain: Step = session.prepare([*fetches, *step.further], step.feeds)
         self._observed: Step = session.prepare([*fetches, *step.distances, *graph.replica.reads, *step.further], step.feeds)
         self._claim: Step = session.prepare([graph.claim], [])
+        self._exit = Exit(session, step.leaving)
         self._fetched, self._seen = len(fetches), len(fetches) + len(step.distances)
         self._names = [v.op.name for v in graph.replica.variables]
         self.replicas: list[ReplicaParameters] = []
         self._observer = Observer(perf_counter())
         session.prepare(list(step.begin), []).run(())
         self._paused = 0
+
+    @property
+    def left(self) -> float:
+        """How many batches are to come for all of these towers."""
+        return min(batches.left for batches in self._batches)
+
+    def leave(self, claimed: bool) -> None:
+        """Let nobody wait for these towers any more."""
+        self._exit.take(claimed)
 
     def claim(self) -> None:
         """Wait for a claim."""

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from time import monotonic
 
 from pslab.errors import CancelledError, DeadlineExceededError, FailedPreconditionError, OpError, PslabError, UnavailableError
 from pslab.train.crew import LOST_PATIENCE_S, Crew
-from pslab.train.loop import LoopStatus
+from pslab.train.loop import CHIEFS, OUT_OF_DATA, LoopStatus
+from pslab.train.places import told
 from pslab.train.strategy import Strategy
 
 LOOK_S = 0.1
 """Seconds between two looks at the tasks."""
+MORE_DATA = "lab.data(passes=…) with more passes, or lab.reset(), begins the data anew"
+"""What to do where they are all used."""
 
 
 class Watch:
@@ -77,6 +81,7 @@ class Watch:
     def _inspect(self) -> None:
         try:
             self._loops = self._crew.inspect()
+            done = self._state == "running" and self._crew.progress.global_step >= self._target and self._crew.made(self._target)
         except (UnavailableError, FailedPreconditionError) as error:
             self._recover(error)
             return
@@ -85,8 +90,52 @@ class Watch:
             self._fail(failures[0])
         elif any(not self._loops[task] for task in self._crew.expected(self._strategy)):
             self._recover(UnavailableError("a task was started anew"))
-        elif self._state == "running" and self._crew.progress.global_step >= self._target:
+        elif done:
             self._set_state("done")
+        elif self._state in ("running", "paused") and self._ended() and self._nothing_under_way():
+            self._run_out()
+
+    def _nothing_under_way(self) -> bool:
+        """Whether the last update that can be made is made; where some have data, what they have claimed never will be."""
+        return self._strategy.resident or self._crew.progress.global_step == self._crew.progress.granted
+
+    def _ended(self) -> bool:
+        """Whether no further update can be made, for want of data: nobody has any, or somebody has none whom the mode cannot do without."""
+        if not self._crew.active:
+            return self._crew.places.ended(self._strategy, self._crew.workers)
+        if any(not self._loops.get(task) for task in self._crew.expected(self._strategy)):  # one was lost, and is on its way back
+            return False
+        out = [loop.out for loops in self._loops.values() for loop in loops if loop.name != CHIEFS]
+        return any(out) if self._strategy.resident else all(out)
+
+    def _run_out(self) -> None:
+        if self._strategy.resident:
+            self._crew.end(LOST_PATIENCE_S)  # who has data waits for who has none
+        self._set_state(OUT_OF_DATA, self._without_data())
+
+    def _without_data(self) -> str:
+        """Why there is no further update, for people."""
+        places = self._crew.places
+        needed = f"; {self._strategy.update} goes on with all workers or none" if self._strategy.resident else ""
+        return f"global step {self._crew.progress.global_step}; {told(places.now()) or 'no whole batch is left'}{needed}"
+
+    def without_data(self) -> str:
+        """Why no further update can be made, for people; empty where one can."""
+        with self._lock:
+            if self._crew.division.passes is None:
+                return ""
+            with suppress(UnavailableError):  # of a task that was lost, the last that was seen
+                self._loops = self._crew.loops() if self._crew.active else {}
+            return self._without_data() if self._ended() else ""
+
+    def _check_data(self) -> None:
+        """Refuse to go on without data.
+
+        Raises:
+            FailedPreconditionError: there are none.
+        """
+        if told := self.without_data():
+            raise FailedPreconditionError(told, MORE_DATA)
 
     def _fail(self, loop: LoopStatus) -> None:
         """A loop has failed: because a task was lost, or a ps came back without its parameters; else by its own fault."""

@@ -14,11 +14,18 @@ from tests.browser.notebook_page import NotebookPage
 
 
 @pytest.fixture
-def open_notebook(tmp_path: Path) -> Iterator[Callable[[Path], NotebookPage]]:
-    """Opens a copy of a notebook. Screenshots go to the directory ``PSLAB_SCREENSHOTS``, else to the test's own."""
+def pictures(tmp_path: Path) -> Path:
+    """Where screenshots go: the directory ``PSLAB_SCREENSHOTS``, else one of the test's own."""
+    directory = Path(os.environ.get("PSLAB_SCREENSHOTS", tmp_path / "pictures")).resolve()
+    directory.mkdir(parents=True, exist_ok=True)
+    return directory
+
+
+@pytest.fixture
+def open_notebook(tmp_path: Path, pictures: Path) -> Iterator[Callable[[Path], NotebookPage]]:
+    """Opens a copy of a notebook."""
     directory = tmp_path / "lab"
     directory.mkdir()
-    pictures = Path(os.environ.get("PSLAB_SCREENSHOTS", tmp_path / "pictures")).resolve()
     with jupyterlab(directory) as address, chromium() as page:
 
         def opened(notebook: Path) -> NotebookPage:

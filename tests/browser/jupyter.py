@@ -1,4 +1,4 @@
-"""A real JupyterLab and a real Chromium, for tests."""
+"""A real JupyterLab, Notebook or Voilà, and a real Chromium, for tests."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
@@ -33,14 +33,35 @@ START_S = 60
 @contextmanager
 def jupyterlab(directory: Path) -> Iterator[str]:
     """JupyterLab on ``directory``; yields the address that a browser opens it by."""
+    token = secrets.token_hex(8)
+    words = ["jupyterlab", "--allow-root", f"--IdentityProvider.token={token}", f"--notebook-dir={directory}", "--LabApp.news_url="]
+    with _served(directory, words, f"api/status?token={token}") as root:
+        yield f"{root}lab/tree/{{}}?token={token}"
+
+
+@contextmanager
+def notebook7(directory: Path) -> Iterator[str]:
+    """Jupyter Notebook on ``directory``; yields the address that a browser opens a notebook by."""
+    token = secrets.token_hex(8)
+    words = ["notebook", "--allow-root", f"--IdentityProvider.token={token}", f"--notebook-dir={directory}"]
+    with _served(directory, words, f"api/status?token={token}") as root:
+        yield f"{root}notebooks/{{}}?token={token}"
+
+
+@contextmanager
+def voila(directory: Path) -> Iterator[str]:
+    """Voilà on ``directory``; yields the address that a browser opens a notebook by."""
+    with _served(directory, ["voila", str(directory)], "voila/static/voila.js") as root:
+        yield f"{root}voila/render/{{}}"
+
+
+@contextmanager
+def _served(directory: Path, words: Sequence[str], ready: str) -> Iterator[str]:
+    """A module of Python that serves ``directory``; yields its root, once the address ``ready`` below it answers."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    token = secrets.token_hex(8)
-    command = [
-        *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", f"--port={port}", "--ServerApp.port_retries=0"),
-        *(f"--IdentityProvider.token={token}", f"--notebook-dir={directory}"),
-        "--LabApp.news_url=",
-    ]
+    module, *options = words
+    command = [sys.executable, "-m", module, *options, "--no-browser", f"--port={port}", "--ServerApp.port_retries=0"]
     settings = directory / ".settings"
     _settle(settings)
     own = {"JUPYTER_CONFIG_DIR": directory / ".config", "JUPYTER_DATA_DIR": directory / ".data", "JUPYTERLAB_SETTINGS_DIR": settings}
@@ -48,8 +69,8 @@ def jupyterlab(directory: Path) -> Iterator[str]:
     with (directory / "jupyter.log").open("wb") as log:
         server = subprocess.Popen(command, stdout=log, stderr=log, env=environment, start_new_session=True)
         try:
-            _wait_for(f"http://127.0.0.1:{port}/api/status?token={token}", server, directory / "jupyter.log")
-            yield f"http://127.0.0.1:{port}/lab/tree/{{}}?token={token}"
+            _wait_for(f"http://127.0.0.1:{port}/{ready}", server, directory / "jupyter.log")
+            yield f"http://127.0.0.1:{port}/"
         finally:
             os.killpg(server.pid, signal.SIGTERM)
             try:

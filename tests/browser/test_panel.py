@@ -16,6 +16,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 
 OPEN = "%load_ext pslab\n%pslab panel"
 SPIN = "import os, time\nwhile not os.path.exists('enough'): time.sleep(0.01)"
+IN_FORCE = """print(lab.strategy, lab.cluster.network, lab.cluster.delays)
+print(lab.cluster.ps, lab.cluster.workers, lab.learning_rate, lab.batch_size)"""
 TOLD = """import json
 r = lab.records()
 print(json.dumps({n: r[n].tolist() for n in ("global_step", "worker", "loss", "metric_accuracy", "compute", "bytes_pushed", "divergence", "observed")}))"""
@@ -40,7 +42,13 @@ def said(notebook: NotebookPage, cell: int) -> str:
 
 
 def test_every_control_is_granted_and_what_is_drawn_was_recorded(open_notebook, write) -> None:
-    notebook = open_notebook(write(OPEN, "print(lab.strategy, lab.cluster.ps, lab.cluster.workers, lab.learning_rate, lab.batch_size)", TOLD))
+    notebook = open_notebook(
+        write(
+            OPEN,
+            "print(lab.strategy, lab.cluster.network, lab.cluster.delays, lab.cluster.ps, lab.cluster.workers, lab.learning_rate, lab.batch_size)",
+            TOLD,
+        )
+    )
     notebook.page.set_viewport_size({"width": 1280, "height": 720})
     notebook.page.keyboard.press("Control+b")
     notebook.run(0)
@@ -53,12 +61,22 @@ def test_every_control_is_granted_and_what_is_drawn_was_recorded(open_notebook, 
         ("replication", "between-graph"),
         ("compression", "int8"),
         ("commit", "differences"),
-        ("commit", "gradients"),
+        ("update", "local"),
+        ("update", "sync"),
+        ("aggregation", "weighted"),
         ("update", "ssp"),
+        ("straggler", "worker:1"),
+        ("distribution", "exponential"),
+        ("straggler", "nobody"),
     ):
         panel.choose(control, option)
         panel.until(f"state.controls.{control}.value === '{option}' && !Object.keys(state.pending).length")
         assert panel.shown(control) == option
+    for control, words in (("delay", "20 ms"), ("bandwidth", "1 Gbit/s"), ("latency", "0.2 ms"), ("bandwidth", "no limit")):
+        panel.type(control, words)
+        said_so = "200 µs" if words == "0.2 ms" else words
+        panel.until(f"state.controls.{control}.value === '{said_so}' && !Object.keys(state.pending).length")
+        assert panel.shown(control) == said_so
     for control, number in (
         ("parameter", "2"),
         ("commit_every", "4"),
@@ -70,7 +88,7 @@ def test_every_control_is_granted_and_what_is_drawn_was_recorded(open_notebook, 
         panel.type(control, number)
         panel.until(f"state.controls.{control}.value === {number} && !Object.keys(state.pending).length")
         assert panel.shown(control) == number
-    assert said(notebook, 1) == "between-graph ssp, staleness 2, gradients every 4 steps, int8 2 3 0.05 32"
+    assert " ".join(said(notebook, 1).split()) == "between-graph ssp, staleness 2, gradients every 4 steps, int8 latency 200 µs {} 2 3 0.05 32"
 
     step = panel.read("state.step")
     panel.until(f"state.step > {step} + 200")
@@ -128,6 +146,83 @@ def test_a_change_that_is_refused_goes_back_with_the_reason(open_notebook, write
     panel.choose("replication", "between-graph")
     panel.until("!state.refusal && state.controls.replication.value === 'between-graph'")
     assert panel.element.locator(".pslab-notice").inner_text() == ""
+
+
+def test_a_straggler_by_its_menu_links_and_predictions_are_seen_and_the_timeline_is_brushed(open_notebook, write) -> None:
+    notebook = open_notebook(
+        write(OPEN, "import json\nprint(json.dumps([list(row) for row in lab.traffic()[['from', 'to', 'bytes']].to_numpy().tolist()]))")
+    )
+    notebook.run(0)
+    panel = PanelPage(notebook.page)
+    panel.press("start")
+    panel.until("state.training === 'running' && state.step > 100")
+    panel.choose("update", "sync")
+    panel.until("state.controls.update.value === 'sync'")
+    chip = panel.element.locator("[data-task='worker:1']")
+    chip.locator("button").first.focus()
+    notebook.page.keyboard.press("Enter")
+    notebook.page.keyboard.press("Enter")
+    panel.until("state.controls.straggler.value === 'worker:1' && state.tasks.some((task) => task.delay === '50 ms')")
+    panel.until("state.marks.some((mark) => mark.words === 'worker:1 slower by 50 ms')")
+    panel.until("state.forecasts.some((forecast) => forecast.step >= state.marks.at(-1).step && forecast.seconds > 0.02)")
+
+    panel.element.locator(".pslab-turn").click()
+    panel.until("state.links.length === 4")
+    canvas = panel.element.locator("[data-plot=bytes] canvas")
+    canvas.focus()
+    notebook.page.keyboard.press("ArrowDown")
+    assert "worker:0 → ps:0" in panel.element.locator(".pslab-said").inner_text()
+
+    place = panel.element.locator("[data-plot=timeline] canvas")
+    place.scroll_into_view_if_needed()
+    box = place.bounding_box()
+    mouse, y = notebook.page.mouse, box["y"] + box["height"] / 2
+    mouse.move(box["x"] + 0.5 * box["width"], y)
+    mouse.down()
+    mouse.move(box["x"] + 0.75 * box["width"], y, steps=4)
+    mouse.up()
+    zoomed = "document.querySelector('.pslab-panel').parentElement.pslab.plots.view.timeZoom"
+    first, last = notebook.page.evaluate(zoomed)
+    hold = panel.element.locator("button:text-is('Hold picture')")
+    assert hold.get_attribute("aria-pressed") == "true"
+    place.focus()
+    notebook.page.keyboard.press("+")
+    closer = notebook.page.evaluate(zoomed)
+    assert first <= closer[0] < closer[1] <= last
+    assert closer[1] - closer[0] < 0.7 * (last - first)
+    notebook.page.keyboard.press("Escape")
+    assert notebook.page.evaluate(zoomed) is None
+    hold.click()
+
+    panel.press("pause")
+    panel.until("state.training === 'paused'")
+    counted = {(one, other): count for one, other, count in json.loads(said(notebook, 1))}
+    seen = {(one, other): total for one, other, _, _, total in panel.read("state.links")}
+    assert seen.keys() == counted.keys()
+    assert all(0 < seen[link] <= counted[link] for link in seen)
+
+
+@pytest.mark.parametrize("width", [1024, 1280, 1900, 2560])
+def test_nothing_is_cut_off_or_runs_over(open_notebook, write, width) -> None:
+    notebook = open_notebook(write(OPEN.replace("\n", "\nlab.cluster.start(ps=1, workers=8)\n")))
+    notebook.page.set_viewport_size({"width": width, "height": 800})
+    notebook.run(0)
+    panel = PanelPage(notebook.page)
+    panel.press("start")
+    panel.until("state.training === 'running' && state.step > 100 && state.rate > 0")
+    wrong = notebook.page.evaluate("""() => {
+        const panel = document.querySelector('.pslab-panel');
+        const right = panel.getBoundingClientRect().right + 1;
+        const whole = [...panel.querySelectorAll('.pslab-label, .pslab-status, .pslab-legend, .pslab-bar button')];
+        const cut = whole.filter((e) => e.scrollWidth > e.clientWidth + 1 || e.scrollHeight > e.clientHeight + 3);
+        const over = [...panel.querySelectorAll('*')].filter((e) => e.getBoundingClientRect().right > right && !e.closest('.pslab-said, .pslab-unit'));
+        return [...cut, ...over].map((e) => `${e.className} ${e.textContent}`);
+    }""")
+    assert wrong == []
+    status = panel.element.locator(".pslab-status").inner_text()
+    assert "loss" in status
+    assert "accuracy" in status
+    assert "updates/s" in status
 
 
 def test_it_answers_while_a_cell_runs_and_two_panels_agree_and_a_reload_brings_the_picture_back(open_notebook, write, tmp_path) -> None:
@@ -201,7 +296,7 @@ def test_a_killed_worker_is_seen_to_come_back_and_a_frozen_run_stays_behind(open
     panel.until("state.step > 100")
     chip = panel.element.locator("[data-task='worker:1']")
     chip.locator("button").first.click()
-    chip.locator("[role=menuitem]").click()
+    chip.locator("[data-action=kill]").click()
     panel.until("state.tasks.find((task) => task.name === 'worker:1').restarts === 1")
     step = panel.read("state.step")
     panel.until(f"state.step > {step} + 200")

@@ -104,3 +104,19 @@ def test_lengths_that_differ():
 def test_a_negative_step():
     with pytest.raises(UsageError, match="no step -1"):
         Batches(*data(10), 2, seed=0).seek(-1)
+
+
+@pytest.mark.parametrize("sizes", [(3,), (4, 4), (5, 2, 1)])
+@pytest.mark.parametrize("passes", [1, 3])
+def test_how_many_there_are_is_known_before_they_are_taken(sizes, passes) -> None:
+    x = np.arange(21)
+    for shard in range(len(sizes)):
+        batches = Batches(x, x, sizes, 0, shard, len(sizes), passes=passes)
+        total, whole, ahead = batches.total, batches.whole, [batches.examples_before(n) for n in range(int(batches.total) + 2)]
+        found = []
+        while batches.left:
+            found.append(len(next(batches)[0]))
+        assert total == len(found)
+        assert whole == sum(n == sizes[shard] for n in found)
+        assert ahead == [*(sum(found[:n]) for n in range(len(found) + 1)), sum(found)]
+        assert batches.left == batches.whole == 0

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import linecache
+
 import numpy as np
 import pytest
 
@@ -30,6 +33,15 @@ def test_the_source_is_one_readable_function() -> None:
     assert "product = matmul(x, w_read)" in lines
     assert "hidden = relu(product, out=product)" in lines
     assert lines[-1] == "return (hidden,)"
+
+
+def test_the_source_can_be_looked_up_as_long_as_the_program_is_there() -> None:
+    before = set(linecache.cache)
+    step = prepared([tf.constant(1.0) + tf.constant(2.0)])
+    (mine,) = {name for name in set(linecache.cache) - before if "".join(linecache.getlines(name)) == step.source}
+    del step
+    gc.collect()
+    assert mine not in linecache.cache
 
 
 def test_a_buffer_that_is_needed_later_is_not_written_over() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import pslab
 from pslab.errors import GraphError
 from pslab.graph.build import apply, apply_one
 from pslab.graph.gradients import gradients
@@ -190,3 +191,14 @@ def test_gradient_ops_lie_beside_their_ops_if_that_is_asked_for() -> None:
         before = set(graph.operations)
         gradients(y, [x])
         assert {op.device for op in graph.operations if op not in before} == {""}
+
+
+def test_ops_that_compute_a_gradient_are_noted_with_the_op_it_is_of() -> None:
+    x = pslab.placeholder(pslab.float32, [2, 3])
+    y = pslab.nn.relu(x, name="y")
+    pslab.gradients(y, [x])
+    graph = pslab.get_default_graph()
+    assert graph.gradient_ops == {"y": ["gradients/y_grad/ReluGrad"]}
+    with graph.noting_gradient_of(y.op):
+        further = pslab.ones_like(x)
+    assert graph.gradient_ops["y"][-1] == further.op.name

@@ -114,6 +114,9 @@ class FakeLab(Lab):
         self._noted("mode", fields)
         return super().mode(strategy, **fields)
 
+    def take_share(self, text: str) -> None:
+        self._noted("take_share", text)
+
     def timeline(self, path: Any = None) -> Any:
         from matplotlib.figure import Figure
 

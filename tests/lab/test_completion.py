@@ -51,6 +51,13 @@ def test_the_tasks_of_the_cluster_that_runs(tab) -> None:
     assert tab("%pslab cluster kill wo") == set()
 
 
+def test_logs_and_the_training_s_own(tab) -> None:
+    assert {"-", "--until", "--help"} <= tab("%pslab replay ")
+    assert tab("%pslab replay --until ac") == set()
+    assert "accuracy=" in tab("%pslab sweep --until ac")
+    assert "--help" in tab("%pslab log ")
+
+
 def test_functions_and_arrays_of_the_notebook(tab) -> None:
     def mine(x, y):
         return None
@@ -63,10 +70,11 @@ def test_functions_and_arrays_of_the_notebook(tab) -> None:
 
 
 def test_files_where_a_file_is_named(tab, tmp_path, monkeypatch) -> None:
-    (tmp_path / "first.safetensors").touch()
+    (tmp_path / "first.safetensors").touch()  # also what a log may be called
     monkeypatch.chdir(tmp_path)
     assert "first.safetensors" in tab("%pslab restore fi")
     assert "first.safetensors" in tab("%pslab restore ")
+    assert "first.safetensors" in tab("%pslab replay fi")
 
 
 @pytest.mark.parametrize("cell", ["%pslabx ", "pslab clu", "x = 1 # %pslab clu"])

@@ -47,6 +47,8 @@ def test_words_become_values() -> None:
     assert parse("cluster start").processes is None
     assert parse("mode --update sync --backup 1").backup == 1
     assert parse("step").n == 1
+    assert (parse("log").path, parse("log race.log").path) == (None, "race.log")
+    assert (parse("replay -").source, parse("replay race.log --until 30").until) == ("-", 30)
 
 
 @pytest.mark.parametrize(

@@ -94,6 +94,7 @@ START = {"ps": 1, "workers": 2, "processes": None, "address": None, "memory_limi
         ("step", ("step", 1), "step 7 of 9"),
         ("step 5", ("step", 5), "step 7 of 9"),
         ("step --messages 2 --worker 1", ("step", 2, 1), "commit of worker:1 at ps:0  0                    2      3            3"),
+        ("share 'pslab(workers=3)'", ("take_share", "pslab(workers=3)"), "%pslab share 'pslab()'"),
         ("stop", ("stop",), "step 7 of 9"),
         ("reset", ("reset",), "step 7 of 9"),
         ("evaluate", ("evaluate",), "accuracy  0.8750"),
@@ -105,6 +106,16 @@ START = {"ps": 1, "workers": 2, "processes": None, "address": None, "memory_limi
 def test_a_line_is_a_call_of_the_lab(say, lab, line, call, shown) -> None:
     assert shown in say(f"%pslab {line}")
     assert lab.calls == [call]
+
+
+def test_what_is_shared_is_the_line_that_takes_it(say, lab) -> None:
+    lab.mode(commit_every=4, replication="between-graph")
+    lab.model("mlp", optimizer="adam")
+    lab.calls.clear()
+    line = say("%pslab share").removeprefix("Out[0]: ").strip()
+    assert line == """%pslab share 'pslab(commit_every=4, optimizer="adam")'"""
+    say(line)
+    assert lab.calls == [("take_share", 'pslab(commit_every=4, optimizer="adam")')]
 
 
 def test_a_second_start_says_that_one_runs(say) -> None:

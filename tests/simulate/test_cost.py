@@ -29,10 +29,11 @@ MODEL = Model(by_name("mlp", DATA.classes, [512]), "mlp")
 NETWORK = Network(BETA, ALPHA)
 
 
-def work(strategy: Strategy, ps: int = 1, workers: int = 1, network: Network = NETWORK, compute: float = COMPUTE, **fields) -> Workload:
+def work(strategy: Strategy, ps: int = 1, workers: int = 1, network: Network = NETWORK, compute=COMPUTE, **fields) -> Workload:
     job = sketch(MODEL, DATA, strategy, ps, workers)
     given = workload(job, network, np.zeros(0, step_dtype()), None)
-    return replace(given, **{"overhead": 0.0, "compute": {f"worker:{i}": compute for i in range(workers)}, **fields})
+    computing = compute if isinstance(compute, dict) else {f"worker:{i}": compute for i in range(workers)}
+    return replace(given, **{"overhead": 0.0, "compute": computing, **fields})
 
 
 def parameters() -> float:
@@ -118,6 +119,23 @@ def test_every_mode_can_be_predicted_and_its_phases_are_its_step(strategy: Strat
     assert found.step >= 0.99 * least
     tolerance = 1e-6 if strategy.replication is Replication.BETWEEN_GRAPH else 0.05
     assert found.compute + found.wait + found.push + found.pull == pytest.approx(found.step, rel=tolerance)
+
+
+@pytest.mark.parametrize("slower", [1, 3, 8])
+@pytest.mark.parametrize("replication", list(Replication))
+def test_one_worker_that_is_slower_costs_sync_all_steps_and_async_its_own(replication: Replication, slower: int) -> None:
+    computing = {"worker:0": COMPUTE, "worker:1": COMPUTE, "worker:2": COMPUTE, "worker:3": slower * COMPUTE}
+    steps = {update: predict(work(Strategy(replication, update), 1, 4, Network(), compute=computing)).step for update in (Sync(), Async(), SSP(3))}
+    assert steps[Sync()] == pytest.approx(closed_forms.together(list(computing.values())), rel=1e-3)
+    assert steps[Async()] == pytest.approx(closed_forms.each_by_itself(list(computing.values())), rel=0.05)
+    assert steps[Sync()] / steps[Async()] == pytest.approx((3 * slower + 1) / 4, rel=0.05)  # 2.5 times the steps per second with 3 times
+    assert steps[SSP(3)] == pytest.approx(steps[Sync()], rel=0.2)  # it lets the others begin three steps early, and no more
+
+
+def test_a_backup_does_without_the_slowest() -> None:
+    computing = {"worker:0": COMPUTE, "worker:1": COMPUTE, "worker:2": COMPUTE, "worker:3": 3 * COMPUTE}
+    made = predict(work(Strategy(update=Sync(backup=1)), 1, 4, Network(), compute=computing))
+    assert made.step == pytest.approx(closed_forms.each_by_itself(list(computing.values())), rel=0.05)  # the slowest's are dropped
 
 
 def test_what_was_measured_counts_for_more_than_the_shapes() -> None:

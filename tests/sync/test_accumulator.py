@@ -177,8 +177,8 @@ class TestWeights:
         accumulator = Accumulator()
         for worker, (weight, value) in order:
             accumulator.apply_grad(worker, 0, array(value), weight)
-        assert accumulator.take_weighted(len(order) + 1) is NOT_YET
-        found = accumulator.take_weighted(len(order))
+        assert accumulator.take(len(order) + 1, "weighted") is NOT_YET
+        found = accumulator.take(len(order), "weighted")
         assert found.tolist() == pytest.approx([sum(w * v for w, v in handed_in) / sum(w for w, _ in handed_in)], rel=1e-12, abs=1e-12)
         assert (accumulator.pending(), accumulator.global_step) == (0, 1)
 
@@ -190,16 +190,16 @@ class TestWeights:
         for worker in order:
             weighed.apply_grad(worker, 0, gradients[worker], weight)
             plain.apply_grad(worker, 0, gradients[worker])
-        found = weighed.take_weighted(4)
+        found = weighed.take(4, "weighted")
         assert found.dtype == dtype
         assert found.tobytes() == plain.take_grad(4).tobytes()
 
     def test_weights_count_in_no_plain_mean_and_in_no_sum(self):
-        for take, wanted in (("take_grad", 3.0), ("take_sum", 6.0)):
+        for aggregation, wanted in (("mean", 3.0), ("sum", 6.0)):
             accumulator = Accumulator()
             accumulator.apply_grad(0, 0, array(2), 10)
             accumulator.apply_grad(1, 0, array(4), 1)
-            assert getattr(accumulator, take)(2).tolist() == [wanted]
+            assert accumulator.take(2, aggregation).tolist() == [wanted]
 
     @pytest.mark.parametrize("shape", [(2,), ()])
     def test_writes_to_nothing_that_it_was_given(self, shape):
@@ -208,7 +208,7 @@ class TestWeights:
         for worker, gradient in enumerate(given):
             gradient.setflags(write=False)
             accumulator.apply_grad(worker, 0, gradient, worker + 1)
-        mean = accumulator.take_weighted(2)
+        mean = accumulator.take(2, "weighted")
         assert isinstance(mean, np.ndarray)
         assert not any(np.shares_memory(mean, gradient) for gradient in given)
 
@@ -222,6 +222,27 @@ def test_it_says_whose_gradients_wait() -> None:
     for worker in (2, 0):
         accumulator.apply_grad(worker, 0, np.ones(1))
     assert accumulator.workers == (2, 0)
-    accumulator.take_grad(2)
+    accumulator.take(2, "mean")
     accumulator.apply_grad(1, 0, np.ones(1))  # stale
     assert accumulator.workers == ()
+
+
+class TestChosen:
+    """Where it is said whose gradients make an update, those are taken and no others."""
+
+    def test_the_oldest_of_each_are_taken_and_the_rest_stays(self):
+        accumulator = Accumulator()
+        for worker, value in ((1, 10), (0, 1), (1, 20), (2, 5)):
+            accumulator.apply_grad(worker, 0, array(value))
+        assert accumulator.take_of([0, 1], "sum").tolist() == [11]
+        assert (accumulator.pending(), accumulator.global_step) == (2, 1)
+        assert accumulator.take_of([0], "sum") is NOT_YET
+        assert accumulator.pending() == 2
+        assert accumulator.take_of([1, 2], "mean").tolist() == [12.5]
+
+    def test_of_one_worker_several_in_the_order_they_came(self):
+        accumulator = Accumulator()
+        for value in (1, 2, 3):
+            accumulator.apply_grad(0, 0, array(value), weight=value)
+        assert accumulator.take_of([0, 0], "weighted").tolist() == pytest.approx([5 / 3])
+        assert accumulator.take_of([0], "mean").tolist() == [3]

@@ -71,3 +71,13 @@ def test_whatever_the_limit_does_grants_never_go_above_it_nor_back(events: list[
         else:
             assert before >= claims.limit
             assert claims.granted == before
+
+
+def test_a_claim_that_is_given_back_goes_to_another_and_one_of_an_old_epoch_counts_for_nothing() -> None:
+    claims = begun(2)
+    assert [claims.claim("0", 0) for _ in range(3)] == [True, True, False]
+    claims.give_back("0")
+    assert [claims.claim("0", 0) for _ in range(2)] == [True, False]
+    claims.begin("1", 2)
+    claims.give_back("0")
+    assert claims.granted == 2

@@ -1,11 +1,12 @@
 """Loops: turns until stopped, never a turn without a claim, no turn cut short that makes an update."""
 
+import math
 import threading
 from time import monotonic
 
 import pytest
 
-from pslab.errors import CancelledError, InvalidArgumentError
+from pslab.errors import CancelledError, InvalidArgumentError, OutOfRangeError
 from pslab.train.loop import Loop
 
 DEADLINE_S = 10.0
@@ -21,6 +22,8 @@ class Turns:
         self.cancelled = threading.Event()
         self.claimed = self.taken = 0
         self.fail: Exception | None = None
+        self.left: float = math.inf
+        self.given_back: list[bool] = []
         self._granted_next = granted_next
 
     def claim(self) -> None:
@@ -33,6 +36,9 @@ class Turns:
             raise self.fail
         self.taken += 1
         return self._granted_next
+
+    def leave(self, claimed: bool) -> None:
+        self.given_back.append(claimed)
 
     def cancel(self) -> None:
         self.cancelled.set()
@@ -140,3 +146,48 @@ def test_a_failure_is_kept_and_ends_the_loop() -> None:
     assert status.error is turns.fail
     with pytest.raises(InvalidArgumentError):
         raise status.error
+
+
+def out_of_data(turns: Turns) -> Loop:
+    """The loop, when it is."""
+    loop = Loop("worker:1", turns)
+    loop.start()
+    deadline = monotonic() + DEADLINE_S
+    while not loop.status().out:
+        assert monotonic() < deadline
+        threading.Event().wait(0.005)
+    assert (loop.status().state, loop.status().error) == ("out of data", None)
+    return loop
+
+
+def test_without_data_nothing_is_claimed() -> None:
+    turns = Turns()
+    turns.left = 0
+    loop = out_of_data(turns)
+    assert (turns.claimed, turns.taken, turns.given_back, loop.status().steps) == (0, 0, [False], 0)
+
+
+@pytest.mark.parametrize("granted_next", [False, True])
+def test_what_is_claimed_when_the_data_end_is_given_back(granted_next: bool) -> None:
+    class TwoTurns(Turns):
+        def take(self) -> bool:
+            granted = super().take()
+            self.left = 2 - self.taken
+            return granted
+
+    turns = TwoTurns(granted_next)
+    for _ in range(2):
+        turns.claims.release()
+        turns.takes.release()
+    loop = out_of_data(turns)
+    assert (turns.taken, turns.given_back, loop.status().steps) == (2, [granted_next], 2)
+    assert turns.claimed == (1 if granted_next else 2)
+
+
+def test_a_turn_that_finds_nothing_to_do_gives_its_claim_back() -> None:
+    turns = Turns()
+    turns.fail = OutOfRangeError("nobody is left")
+    turns.claims.release()
+    turns.takes.release()
+    loop = out_of_data(turns)
+    assert (turns.given_back, loop.status().steps) == ([True], 0)

@@ -167,3 +167,25 @@ def test_what_a_pipeline_cannot_do_is_refused() -> None:
 @pytest.mark.parametrize(("microbatches", "stages", "share"), [(1, 1, 0.0), (1, 4, 0.75), (4, 4, 3 / 7), (32, 4, 3 / 35)])
 def test_the_bubble_in_theory(microbatches, stages, share) -> None:
     assert Pipeline(microbatches).bubble(stages) == pytest.approx(share)
+
+
+def test_a_pipeline_ends_with_its_whole_batches_and_another_mode_goes_on_with_the_rest() -> None:
+    """200 examples, 60 a step: three steps, and 20 examples of the first worker's."""
+    dataset = data("float64")
+    with LocalTasks(1, 2) as tasks:
+        model = Model(MLP(3, [10], stages=2), learning_rate=0.1, seed=7)
+        trainer = Trainer(tasks, dataset, model, mode(4), 30, data_seed=3, passes=1)
+        initial = trainer.parameters()
+        trainer.train(100)
+        status = trainer.wait(timeout=DEADLINE_S)
+        assert (status.state, status.global_step) == ("out of data", 3)
+        assert "out of data: worker:1 after 3 steps (90 examples); pipeline" in status.message
+        batches = Batches(dataset.x_train, dataset.y_train, 60, seed=3, passes=1)
+        wanted, _ = reference.train(initial, batches, reference.sgd(0.1), 3)
+        found = trainer.parameters()
+        assert max(float(np.abs(found[name] - wanted[name]).max()) for name in reference.NAMES) < 1e-9
+        trainer.set_strategy(Strategy())
+        trainer.train(100)
+        status = trainer.wait(timeout=DEADLINE_S)
+        assert (status.state, status.global_step, sum(p.examples for p in status.places)) == ("out of data", 4, 200)
+        trainer.close()

@@ -28,8 +28,12 @@ from pslab.graph.tensor import Tensor
 
 GENERATORS = "random/"
 """Beginning of the resource key of every generator. `Task.drop_resources` with it lets all random sequences begin anew."""
+_WORD = 2**64 - 1
 DEFAULT_GRAPH_SEED = 87654321
 """TensorFlow's graph-level seed for ops that have a seed of their own in a graph that has none."""
+
+
+Array = np.ndarray[Any, Any]
 
 
 def set_random_seed(seed: int) -> None:
@@ -57,6 +61,24 @@ def _generator(state: Any, name: str, xp: Any, seed: int, seed2: int) -> Any:
         return xp.random.default_rng(None if entropy is None else int(np.random.SeedSequence(entropy).generate_state(1, np.uint64)[0]))
 
     return state.resource(f"{GENERATORS}{name}/{seed}/{seed2}", make)
+
+
+def generator_state(generator: Any) -> Array:
+    """Where a sequence is, as six uint64; none where it lies on a GPU, which does not tell."""
+    if not isinstance(generator, np.random.Generator):
+        return np.empty(0, np.uint64)
+    state = generator.bit_generator.state
+    words = [word for n in (state["state"]["state"], state["state"]["inc"]) for word in (n >> 64, n & _WORD)]
+    return np.array([*words, state["has_uint32"], state["uinteger"]], np.uint64)
+
+
+def generator_at(state: Array) -> np.random.Generator:
+    """A generator whose sequence goes on from a `generator_state`."""
+    high, low, inc_high, inc_low, *rest = (int(word) for word in state)
+    generator = np.random.Generator(np.random.PCG64())
+    place = {"state": high << 64 | low, "inc": inc_high << 64 | inc_low}
+    generator.bit_generator.state = {"bit_generator": "PCG64", "state": place, "has_uint32": rest[0], "uinteger": rest[1]}
+    return generator
 
 
 def _draw(generator: Any, method: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:

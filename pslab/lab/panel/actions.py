@@ -54,5 +54,7 @@ ACTIONS: Mapping[str, Callable[[Desk, Any], object]] = {
     "save": _save,
     "restore": lambda desk, name: desk.lab.restore(desk.folder / str(name)),
     "kill": lambda desk, task: desk.lab.cluster.kill(str(task)),
+    "slow": lambda desk, task: desk.lab.cluster.slow(str(task), desk.delay),
+    "hasten": lambda desk, task: desk.lab.cluster.slow(str(task), None),
 }
 """What each button does."""

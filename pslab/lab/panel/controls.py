@@ -3,59 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from pslab.errors import UsageError
+from pslab.lab.language import tr
 from pslab.lab.mode_words import COMMITS, UPDATES
+from pslab.lab.panel.conditions import LINKS, STRAGGLER
 from pslab.lab.panel.desk import Desk
+from pslab.lab.panel.face import MOST_TASKS, Control, Face, number, whole
+from pslab.train.collective import Pipeline, RingAllReduce
+from pslab.train.commits import Differences, Gradients
 from pslab.train.compression import COMPRESSIONS
-from pslab.train.strategy import Replication
-from pslab.train.updates import SSP, Async, KAsync, Sync
-
-MOST_TASKS = 16
-"""Tasks of a kind that a panel asks for at most."""
-
-
-@dataclass(frozen=True)
-class Face:
-    """How a control looks now.
-
-    Attributes:
-        label: what it is called.
-        value: what is in force; None where nobody can tell.
-        words: the same, for a mark in the plots.
-        options: what can be chosen among; empty where it is a number.
-        least: the smallest number.
-        most: the largest number; None without a bound.
-        factor: what a click multiplies or divides the number by; 0 where it adds or takes one.
-        hint: what it does, in a sentence.
-    """
-
-    label: str
-    value: Any
-    words: str
-    options: tuple[str, ...] = ()
-    least: float = 1
-    most: float | None = None
-    factor: float = 0
-    hint: str = ""
-
-
-@dataclass(frozen=True)
-class Control:
-    """Something that can be set.
-
-    Attributes:
-        name: what it is known by.
-        face: how it looks.
-        apply: asks the lab for another value; raises where that cannot be.
-    """
-
-    name: str
-    face: Callable[[Desk], Face]
-    apply: Callable[[Desk, Any], object]
+from pslab.train.strategy import Replication, Strategy
+from pslab.train.updates import SSP, Aggregation, Async, Immediate, KAsync, Sync
 
 
 def _word(kinds: Mapping[str, Any], value: Any) -> str:
@@ -64,20 +26,49 @@ def _word(kinds: Mapping[str, Any], value: Any) -> str:
 
 def _replication(desk: Desk) -> Face:
     now = str(desk.lab.strategy.replication)
-    return Face("Replication", now, now, tuple(str(r) for r in Replication), hint="Who builds the graph: each worker, or one client")
+    return Face(tr("Replication"), now, now, tuple(str(r) for r in Replication), hint=tr("Who builds the graph: each worker, or one client"))
+
+
+LOCAL = "local"
+"""What is chosen as an update rule, and is `Sync` with `Differences`: local SGD."""
+LOCAL_STEPS = 8
+"""Steps of a worker's own where nobody has said how many."""
+
+
+def _is_local(strategy: Strategy) -> bool:
+    return isinstance(strategy.update, Sync) and isinstance(strategy.commit, Differences)
 
 
 def _update(desk: Desk) -> Face:
-    now = _word(UPDATES, desk.lab.strategy.update)
-    return Face("Update", now, now, tuple(UPDATES), hint="When what workers commit is applied")
+    now = LOCAL if _is_local(desk.lab.strategy) else _word(UPDATES, desk.lab.strategy.update)
+    rules = list(UPDATES)
+    return Face(
+        tr("Update"),
+        now,
+        now,
+        (*rules[:3], LOCAL, *rules[3:]),
+        hint=tr("When what workers commit is applied; local: steps of their own, then an average"),
+    )
 
 
 def _set_update(desk: Desk, word: Any) -> None:
-    if word not in UPDATES:
-        raise UsageError(f"there is no update rule {word!r}", f"one of: {', '.join(UPDATES)}")
+    now = desk.lab.strategy
+    if word != LOCAL and word not in UPDATES:
+        raise UsageError(f"there is no update rule {word!r}", f"one of: {', '.join((*UPDATES, LOCAL))}")
+    if word == LOCAL:
+        every = now.commit_every if now.commit_every > 1 else LOCAL_STEPS
+        fields: dict[str, Any] = {} if _is_local(now) else {"update": Sync(), "commit": Differences(), "commit_every": every}
+    elif _is_local(now):
+        fields = {"update": _rule(desk, word), "commit": Gradients(), "commit_every": 1}
+    else:
+        fields = {} if isinstance(now.update, UPDATES[word]) else {"update": _rule(desk, word)}
+    if fields:
+        desk.lab.mode(**fields)
+
+
+def _rule(desk: Desk, word: str) -> Any:
     kind = UPDATES[word]
-    if not isinstance(desk.lab.strategy.update, kind):
-        desk.lab.mode(update=kind(k=max(1, _workers_now(desk) - 1)) if kind is KAsync else kind())
+    return kind(k=max(1, _workers_now(desk) - 1)) if kind is KAsync else kind()
 
 
 @dataclass(frozen=True)
@@ -92,37 +83,62 @@ _PARAMETERS = {
     Sync: _Parameter("backup", "Backups", 0, "How many of the slowest workers a step does without"),
     SSP: _Parameter("staleness", "Staleness", 0, "How many steps one worker may be ahead of the slowest"),
     KAsync: _Parameter("k", "k", 1, "How many contributions make an update"),
+    Pipeline: _Parameter("microbatches", "Microbatches", 1, "How many parts a batch is cut into"),
 }
 _LOCKS = {"on": True, "off": False}
 
 
-def _parameter(desk: Desk) -> Face:
+def _parameter(desk: Desk) -> Face | None:
     update = desk.lab.strategy.update
+    if isinstance(update, RingAllReduce):
+        return None
+    if _is_local(desk.lab.strategy):
+        return dataclasses.replace(
+            _every(desk), label=tr("Local steps"), hint=tr("After how many steps of their own the workers' parameters are averaged")
+        )
     if isinstance(update, Async):
         return Face(
-            "Locks",
+            tr("Locks"),
             "on" if update.lock else "off",
-            "locks" if update.lock else "no locks",
+            tr("locks") if update.lock else tr("no locks"),
             tuple(_LOCKS),
-            hint="One at a time, or as they come (Hogwild)",
+            hint=tr("One at a time, or as they come (Hogwild)"),
         )
     parameter = _PARAMETERS[type(update)]
     value = getattr(update, parameter.field)
-    return Face(parameter.label, value, f"{parameter.label.lower()} {value}", (), parameter.least, MOST_TASKS, hint=parameter.hint)
+    return Face(tr(parameter.label), value, f"{tr(parameter.label).lower()} {value}", (), parameter.least, MOST_TASKS, hint=tr(parameter.hint))
 
 
 def _set_parameter(desk: Desk, value: Any) -> None:
     update = desk.lab.strategy.update
     if isinstance(update, Async):
         desk.lab.mode(update=dataclasses.replace(update, lock=_LOCKS[value]))
+    elif _is_local(desk.lab.strategy):
+        desk.lab.mode(commit_every=whole(value))
     else:
-        fields: dict[str, Any] = {_PARAMETERS[type(update)].field: _whole(value)}
+        fields: dict[str, Any] = {_PARAMETERS[type(update)].field: whole(value)}
         desk.lab.mode(update=dataclasses.replace(update, **fields))
+
+
+def _aggregation(desk: Desk) -> Face | None:
+    update = desk.lab.strategy.update
+    if isinstance(update, RingAllReduce | Pipeline):
+        return None
+    options = (Aggregation.SUM, Aggregation.MEAN) if isinstance(update, Immediate) else tuple(Aggregation)
+    now = str(update.aggregation)
+    return Face(tr("Aggregation"), now, now, tuple(map(str, options)), hint=tr("What becomes of several contributions; weighted: by their examples"))
+
+
+def _set_aggregation(desk: Desk, value: Any) -> None:
+    update = desk.lab.strategy.update
+    if isinstance(update, RingAllReduce | Pipeline):
+        raise UsageError(f"{update} takes the mean in its own way", "choose another update rule")
+    desk.lab.mode(update=dataclasses.replace(update, aggregation=value))
 
 
 def _commit(desk: Desk) -> Face:
     now = _word(COMMITS, desk.lab.strategy.commit)
-    return Face("Commit", now, now, tuple(COMMITS), hint="What a worker commits: its gradient, or what became of a copy of its own")
+    return Face(tr("Commit"), now, now, tuple(COMMITS), hint=tr("What a worker commits: its gradient, or what became of a copy of its own"))
 
 
 def _set_commit(desk: Desk, word: Any) -> None:
@@ -132,9 +148,13 @@ def _set_commit(desk: Desk, word: Any) -> None:
         desk.lab.mode(commit=COMMITS[word]())
 
 
-def _commit_every(desk: Desk) -> Face:
+def _commit_every(desk: Desk) -> Face | None:
+    return None if _is_local(desk.lab.strategy) else _every(desk)
+
+
+def _every(desk: Desk) -> Face:
     now = desk.lab.strategy.commit_every
-    return Face("Commit every", now, f"commit every {now}", (), 1, 1024, 2, "After how many of its steps a worker commits")
+    return Face(tr("Commit every"), now, tr("commit every {}", now), (), 1, 1024, 2, tr("After how many of its steps a worker commits"))
 
 
 _NONE = "none"
@@ -143,7 +163,9 @@ _NONE = "none"
 def _compression(desk: Desk) -> Face:
     compression = desk.lab.strategy.compression
     now = _NONE if compression is None else compression.name
-    return Face("Compression", now, "no compression" if now == _NONE else now, (_NONE, *COMPRESSIONS), hint="How commits are made smaller")
+    return Face(
+        tr("Compression"), now, tr("no compression") if now == _NONE else now, (_NONE, *COMPRESSIONS), hint=tr("How commits are made smaller")
+    )
 
 
 def _set_compression(desk: Desk, word: Any) -> None:
@@ -162,59 +184,72 @@ def _ps_now(desk: Desk) -> int:
 
 def _workers(desk: Desk) -> Face:
     now = _workers_now(desk)
-    return Face("Workers", now, f"{now} workers", (), 1, MOST_TASKS, hint="How many replicas compute gradients")
+    return Face(tr("Workers"), now, tr("{} workers", now), (), 1, MOST_TASKS, hint=tr("How many replicas compute gradients"))
 
 
 def _set_workers(desk: Desk, value: Any) -> None:
     if desk.lab.cluster.running:
-        desk.lab.cluster.scale(workers=_whole(value))
+        desk.lab.cluster.scale(workers=whole(value))
     else:
-        desk.lab.strategy.check(_whole(value))
-        desk.workers = _whole(value)
+        desk.lab.strategy.check(whole(value))
+        desk.workers = whole(value)
 
 
 def _ps(desk: Desk) -> Face:
     now = _ps_now(desk)
-    return Face("Servers (ps)", now, f"{now} ps", (), 1, MOST_TASKS, hint="How many tasks the parameters are spread over")
+    return Face(tr("Servers (ps)"), now, tr("{} ps", now), (), 1, MOST_TASKS, hint=tr("How many tasks the parameters are spread over"))
 
 
 def _set_ps(desk: Desk, value: Any) -> None:
     if desk.lab.cluster.running:
-        desk.lab.cluster.scale(ps=_whole(value))
+        desk.lab.cluster.scale(ps=whole(value))
     else:
-        desk.ps = _whole(value)
+        desk.ps = whole(value)
 
 
 def _rate(desk: Desk) -> Face:
     now = desk.lab.learning_rate
-    hint = "How far a step goes along the gradient" if now is not None else "The optimizer was made by a function, which alone knows its rate"
-    return Face("Learning rate", now, f"rate {now:g}" if now is not None else "", (), 0, None, 2, hint)
+    hint = tr("How far a step goes along the gradient" if now is not None else "The optimizer was made by a function, which alone knows its rate")
+    return Face(tr("Learning rate"), now, tr("rate {:g}", now) if now is not None else "", (), 0, None, 2, hint)
 
 
 def _batch(desk: Desk) -> Face:
     now = desk.lab.batch_size
-    if not isinstance(now, int):
-        sizes = ", ".join(map(str, now))
-        return Face("Batch size", None, f"batches {sizes}", (), 1, None, 2, f"Each worker has its own: {sizes}")
-    return Face("Batch size", now, f"batch {now}", (), 1, None, 2, "Examples per worker and step")
+    said = now if isinstance(now, int) else ", ".join(map(str, now))
+    return Face(
+        tr("Batch size"), said, tr("batch {}", said), (), 1, None, 2, tr("Examples per worker and step; one number, or one per worker: 64, 32")
+    )
 
 
-def _whole(value: Any) -> int:
-    if not isinstance(value, int | float) or value != int(value) or value < 0:
-        raise UsageError(f"a whole number from 0 on is wanted, found {value!r}")
-    return int(value)
+def _set_batch(desk: Desk, value: Any) -> None:
+    desk.lab.adjust(batch_size=_sizes(value) if isinstance(value, str) else whole(value))
 
 
-CONTROLS = (
-    Control("replication", _replication, lambda desk, value: desk.lab.mode(replication=value)),
-    Control("update", _update, _set_update),
-    Control("parameter", _parameter, _set_parameter),
-    Control("commit", _commit, _set_commit),
-    Control("commit_every", _commit_every, lambda desk, value: desk.lab.mode(commit_every=_whole(value))),
-    Control("compression", _compression, _set_compression),
-    Control("workers", _workers, _set_workers),
-    Control("ps", _ps, _set_ps),
-    Control("learning_rate", _rate, lambda desk, value: desk.lab.adjust(learning_rate=float(value))),
-    Control("batch_size", _batch, lambda desk, value: desk.lab.adjust(batch_size=_whole(value))),
-)
-"""All controls, in the order they are shown."""
+def _sizes(words: str) -> list[int]:
+    parts = [part.strip() for part in words.split(",")]
+    if not all(part.isdecimal() for part in parts):
+        raise UsageError(f"a batch size is a whole number, or one per worker, found {words!r}", "64, or 64, 32")
+    return [int(part) for part in parts]
+
+
+GROUPS: Mapping[str, tuple[Control, ...]] = {
+    "Mode": (
+        Control("replication", _replication, lambda desk, value: desk.lab.mode(replication=value)),
+        Control("update", _update, _set_update),
+        Control("parameter", _parameter, _set_parameter),
+        Control("aggregation", _aggregation, _set_aggregation),
+        Control("commit", _commit, _set_commit),
+        Control("commit_every", _commit_every, lambda desk, value: desk.lab.mode(commit_every=whole(value))),
+        Control("compression", _compression, _set_compression),
+    ),
+    "Cluster": (Control("workers", _workers, _set_workers), Control("ps", _ps, _set_ps)),
+    "Steps": (
+        Control("learning_rate", _rate, lambda desk, value: desk.lab.adjust(learning_rate=number(value))),
+        Control("batch_size", _batch, _set_batch),
+    ),
+    "Straggler": STRAGGLER,
+    "Links": LINKS,
+}
+"""All controls, in the order they are shown, by the headings they stand under."""
+CONTROLS = tuple(control for group in GROUPS.values() for control in group)
+"""All controls."""

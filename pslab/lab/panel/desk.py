@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pslab.errors import PslabError, UsageError
+from pslab.train.delays import Constant, Delay
 
 if TYPE_CHECKING:
     from pslab.lab.lab import Lab
@@ -51,12 +52,16 @@ class Desk:
         ps: parameter servers that a cluster is started with.
         workers: workers that a cluster is started with.
         folder: where checkpoints are.
+        delay: by how much a task is slowed down that is chosen next.
+        link: which link the controls are about, in words; any others stand for all.
     """
 
     def __init__(self, lab: Lab, grants: Mapping[str, Callable[[Desk, Any], object]], controls: frozenset[str]) -> None:
         self.lab = lab
         self.ps, self.workers = 1, 2
         self.folder = Path("runs")
+        self.delay: Delay = Constant(0.05)
+        self.link = ""
         self._grants = grants
         self._controls = controls
         self._waiting: deque[Wish] = deque()

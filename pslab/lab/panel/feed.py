@@ -13,11 +13,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from pslab.errors import PslabError
+from pslab.lab.language import tr
 from pslab.lab.panel.actions import checkpoints
 from pslab.lab.panel.buckets import Buckets
-from pslab.lab.panel.controls import CONTROLS, Face
+from pslab.lab.panel.controls import CONTROLS, GROUPS
 from pslab.lab.panel.desk import Desk
+from pslab.lab.panel.face import Face
 from pslab.lab.panel.marks import Marks
+from pslab.lab.panel.survey import Survey
 from pslab.lab.panel.timeline import FIELDS, Timeline
 from pslab.train.history import Place
 from pslab.train.trainer_status import TrainerStatus
@@ -68,10 +71,14 @@ class Feed:
 
     Args:
         desk: the desk of the lab.
+
+    Attributes:
+        survey: what is costly to see; somebody else lets it look.
     """
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
+        self.survey = Survey(desk.lab)
         self._curves = _Curves((), 0)
         self._marks = Marks()
         self._place: Place | None = None
@@ -179,6 +186,7 @@ class Feed:
         if back:
             self._curves.buckets.cut(step)
             self._marks.cut(step)
+            self.survey.cut(step)
             self._progress.clear()
         self._step = step
         return back
@@ -188,8 +196,8 @@ class Feed:
         if clock >= self._due["tasks"]:
             self._due["tasks"] = clock + TASKS_EVERY_S
             self._tasks, self._files = self._look_at_tasks(), checkpoints(desk)
-        faces = {control.name: control.face(desk) for control in CONTROLS}
-        self._marks.see(status.global_step, now, {name: face.words for name, face in faces.items() if name != "parameter"} | _parameter(faces))
+        faces = {control.name: face for control in CONTROLS if (face := control.face(desk)) is not None}
+        self._marks.see(status.global_step, now, _settings(faces) | {"network": str(desk.lab.cluster.network)})
         latest = self._latest()
         return {
             "training": status.state,
@@ -202,11 +210,14 @@ class Feed:
             "metrics": self._curves.metrics,
             "workers": self._curves.workers,
             "controls": {name: dataclasses.asdict(face) for name, face in faces.items()},
+            "groups": {tr(heading): [control.name for control in group] for heading, group in GROUPS.items()},
             "pending": desk.pending,
             "refusal": desk.refusal and desk.refusal._asdict(),
             "tasks": self._tasks,
             "loops": {loop.name: loop.state for loop in status.loops},
             "checkpoints": self._files,
+            "links": self.survey.links,
+            "forecasts": [forecast._asdict() for forecast in self.survey.forecasts],
             "marks": [mark._asdict() for mark in self._marks.all()],
             "ghost": self._ghost,
         }
@@ -243,9 +254,10 @@ class Feed:
         )
 
 
-def _parameter(faces: Mapping[str, Face]) -> dict[str, str]:
-    """The parameter of an update rule goes by the rule's name: where the rule is changed, that alone is a change."""
-    return {f"parameter of {faces['update'].value}": faces["parameter"].words}
+def _settings(faces: Mapping[str, Face]) -> dict[str, str]:
+    """What is in force, in words. A parameter of a rule goes by the rule's name: where the rule is changed, that alone is a change."""
+    rule = faces["update"].value
+    return {f"{name} of {rule}" if name in ("parameter", "aggregation") else name: face.words for name, face in faces.items()}
 
 
 _NOTHING = object()

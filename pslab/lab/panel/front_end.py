@@ -7,20 +7,25 @@ from collections.abc import Sequence
 from pathlib import Path
 
 FRONT = Path(__file__).with_name("front")
-MODULES = ("dom", "format", "history", "scales", "pen", "series_plot", "area_plot", "timeline_plot", "controls", "tasks", "plots", "panel")
+MODULES = (
+    *("words_zh", "words", "dom", "format", "history", "scales", "marks", "pen", "series_plot", "area_plot"),
+    *("timeline_plot", "link_plot", "figures", "controls", "tasks", "zoom", "plots", "panel"),
+)
 """Each may import from those before it. Their top-level names are different, so they may share one scope."""
+DRAWING = ("words_zh", "words", "dom", "format", "marks", "pen")
+"""Those that other widgets draw with."""
 
-_IMPORT = re.compile(r'^import \{[^}]*\} from "\.[./\w]*\.mjs";\n', re.MULTILINE)
+_IMPORT = re.compile(r'^import \{[^}]*\} from "[./\w]+\.mjs";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const)\b)", re.MULTILINE)
 
 
 def module_text() -> str:
-    """All modules of the panel in one."""
-    return joined([FRONT / f"{name}.mjs" for name in MODULES])
+    """All modules in one."""
+    return bundle([FRONT / f"{name}.mjs" for name in MODULES])
 
 
-def joined(modules: Sequence[Path]) -> str:
-    """Modules in one: what they import of each other is there already."""
+def bundle(modules: Sequence[Path]) -> str:
+    """Several modules in one: what they import of each other is there already."""
     return "\n".join(_EXPORT.sub("", _IMPORT.sub("", path.read_text(encoding="utf-8"))) for path in modules)
 
 

@@ -33,7 +33,7 @@ class Marks:
 
     def see(self, step: int, time: float, settings: Mapping[str, str]) -> bool:
         """Look at the settings in force, by name and in words; returns whether there is a new mark. The first look makes none, nor does a new name."""
-        words = [said for name, said in settings.items() if self._in_force.get(name, said) != said]
+        words = [said for name, said in settings.items() if said and self._in_force.get(name, said) != said]
         self._in_force = settings
         return self._add(step, time, words)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
-from time import monotonic, time
+from time import monotonic, sleep, thread_time, time
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets
@@ -17,6 +17,7 @@ import traitlets
 
 from pslab.errors import UsageError
 from pslab.lab import palette
+from pslab.lab.language import language
 from pslab.lab.panel.actions import ACTIONS
 from pslab.lab.panel.controls import CONTROLS
 from pslab.lab.panel.desk import Desk
@@ -29,6 +30,8 @@ from pslab.lab.panel.teller import Teller
 if TYPE_CHECKING:
     from pslab.lab.lab import Lab
 
+SURVEY_S = 0.5
+"""Seconds after which it is seen whether the survey is due."""
 _SETTERS = {control.name: control.apply for control in CONTROLS}
 _PALETTE = {
     "series": list(palette.SERIES),
@@ -49,11 +52,12 @@ class Panel(Living):
     _esm = module_text()
     _css = style_text()
     palette = traitlets.Dict().tag(sync=True)
+    language = traitlets.Unicode().tag(sync=True)
     hide = traitlets.List().tag(sync=True)
     lock = traitlets.List().tag(sync=True)
 
     def __init__(self, station: Station, hide: Sequence[str], lock: Sequence[str]) -> None:
-        super().__init__(line=station.line, palette=_PALETTE, hide=list(hide), lock=list(lock))
+        super().__init__(line=station.line, palette=_PALETTE, language=language(), hide=list(hide), lock=list(lock))
         self._station = station
         self.on_msg(self._hear)
 
@@ -87,6 +91,7 @@ class Station:
 
     Attributes:
         desk: where wishes are granted.
+        survey_s: processor time that the survey has taken, in seconds.
     """
 
     def __init__(self, lab: Lab) -> None:
@@ -95,7 +100,9 @@ class Station:
         self._feed: Feed = Feed(self.desk)
         self._panels: list[Panel] = []
         self._training = "idle"
+        self.survey_s = 0.0
         self._teller = Teller("panel", self._news)
+        threading.Thread(target=self._look_around, name="pslab panel survey", daemon=True).start()
 
     @property
     def line(self) -> ipywidgets.Widget:
@@ -130,6 +137,14 @@ class Station:
     def begin_anew(self) -> None:
         """Tell everything again: a front end has just come."""
         self._feed.begin_anew()
+
+    def _look_around(self) -> None:
+        while self._teller.wait():
+            before = thread_time()
+            with suppress(Exception):  # a cluster that is being changed, or a mode that the cost model does not know: the next look may see more
+                self._feed.survey.look(monotonic())
+            self.survey_s += thread_time() - before
+            sleep(SURVEY_S)
 
     def _news(self) -> Message | None:
         try:

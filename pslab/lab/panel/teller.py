@@ -36,9 +36,13 @@ class Teller:
         """Whether somebody listens."""
         (self._listened.set if there else self._listened.clear)()
 
+    def wait(self) -> bool:
+        """Wait until somebody listens."""
+        return self._listened.wait()
+
     def _tell(self) -> None:
         due = monotonic()
-        while self._listened.wait():
+        while self.wait():
             before = thread_time()
             message = self._news()
             if message is not None:

@@ -8,8 +8,8 @@ import numpy as np
 
 from pslab.trace.recorder import Records
 
-SHOWN = 24
-"""Steps per worker that are shown."""
+SHOWN = 64
+"""Steps per worker that are told; a front end shows as many as are zoomed to."""
 KEPT = 512
 """Steps per worker that are kept: workers are asked one after the other, and of some more is known than of others."""
 AWAY_S = 2.0

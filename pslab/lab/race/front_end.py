@@ -7,15 +7,13 @@ from pathlib import Path
 from pslab.lab.panel import front_end
 
 FRONT = Path(__file__).with_name("front")
-SHARED = ("dom", "format", "pen")
-"""Modules of the panel."""
 MODULES = ("race_layout", "race_diagram", "race_view")
 """Each may import from those before it, and from the panel's."""
 
 
 def module_text() -> str:
     """All modules in one."""
-    return front_end.joined([*(front_end.FRONT / f"{name}.mjs" for name in SHARED), *(FRONT / f"{name}.mjs" for name in MODULES)])
+    return front_end.bundle([*(front_end.FRONT / f"{name}.mjs" for name in front_end.DRAWING), *(FRONT / f"{name}.mjs" for name in MODULES)])
 
 
 def style_text() -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -14,7 +15,9 @@ from pslab.lab.panel.actions import ACTIONS
 from pslab.lab.panel.controls import CONTROLS
 from pslab.lab.panel.desk import Desk
 from pslab.lab.panel.feed import BEAT_S, Feed, Message
+from pslab.lab.panel.survey import Forecast, LinkBytes
 from pslab.lab.panel.timeline import FIELDS
+from pslab.runtime.transport import Network
 from pslab.trace.recorder import Fetched
 from pslab.train.history import History, News, Place
 from pslab.train.strategy import Strategy
@@ -163,11 +166,34 @@ def test_a_frozen_run_is_kept_behind_those_to_come(feed, lab) -> None:
     assert feed.next(0.2, 0.2).content["state"]["ghost"] is None
 
 
-def test_an_hour_of_steps_makes_no_longer_messages(feed, lab) -> None:
-    longest = 0
+def test_what_the_survey_saw_is_told_and_gone_after_a_return(feed, lab) -> None:
+    lab.trainer.record(np.arange(10))
+    feed.survey.links = [LinkBytes("ps:0", "worker:0", 400.0, 1.0, 4000)]
+    feed.survey._forecasts.extend([Forecast(2, 0.25, "network"), Forecast(8, 0.5, "cores")])
+    feed.survey.cut(9)
+    told = json.loads(json.dumps(feed.next(0.0, 0.0).content["state"], allow_nan=False))
+    assert told["links"] == [["ps:0", "worker:0", 400.0, 1.0, 4000]]
+    assert [forecast["seconds"] for forecast in told["forecasts"]] == [0.25, 0.5]
+    lab.trainer.status = replace(lab.trainer.status, global_step=4)
+    assert feed.next(0.1, 0.1).content["state"]["forecasts"] == [{"step": 2, "seconds": 0.25, "bottleneck": "network"}]
+
+
+def test_links_that_were_made_slow_are_marked(feed, lab) -> None:
+    lab.trainer.record([1, 2])
+    feed.next(0.0, 0.0)
+    lab.cluster._network = Network(1.25e6, 1e-3)
+    assert [mark["words"] for mark in feed.next(0.1, 0.1).content["state"]["marks"]] == ["10 Mbit/s, latency 1 ms full duplex"]
+
+
+def test_a_million_steps_make_neither_memory_nor_messages_longer(feed, lab) -> None:
+    longest, sizes = 0, []
     for tick in range(1000):
         lab.trainer.record(np.arange(tick * 1000, tick * 1000 + 1000), worker=np.arange(1000) % 2)
+        lab.cluster._network = Network(None, tick % 7 * 1e-3)
         message = feed.next(tick * 0.1, tick * 0.1)
-        longest = max(longest, sum(map(len, message.buffers)))
-    assert longest < 60_000
+        longest = max(longest, sum(map(len, message.buffers)) + len(json.dumps(message.content)))
+        if tick in (99, 999):
+            sizes.append(len(pickle.dumps((feed._curves, feed._marks, feed._progress, feed._told))))
+    assert longest < 80_000
+    assert sizes[1] < 1.05 * sizes[0]
     assert feed.next(200.0, 200.0) is not None

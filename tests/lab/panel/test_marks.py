@@ -20,6 +20,12 @@ def test_a_new_name_is_no_change() -> None:
     assert [mark.words for mark in marks.all()] == ["ssp"]
 
 
+def test_what_has_no_words_is_not_marked() -> None:
+    marks = Marks()
+    marks.see(0, 1.0, {"rate": "rate 0.1"})
+    assert not marks.see(4, 2.0, {"rate": ""})
+
+
 def test_marks_after_a_return_are_forgotten_and_old_ones_go() -> None:
     marks = Marks()
     for step in range(2 * KEPT):

@@ -36,10 +36,10 @@ def test_it_keeps_no_more_than_it_may_and_shows_the_last() -> None:
 
 def test_workers_are_shown_up_to_when_all_are_known() -> None:
     timeline = Timeline(2)
-    timeline.add(steps(np.arange(100), worker=0, time=np.arange(100) * 0.01))
-    timeline.add(steps([1, 2], worker=1, time=[0.3, 0.31]))
+    timeline.add(steps(np.arange(200), worker=0, time=np.arange(200) * 0.01))
+    timeline.add(steps([1, 2], worker=1, time=[0.8, 0.81]))
     shown = rows(timeline)
-    assert shown["end"][shown["worker"] == 0].max() < 0.34
+    assert shown["end"][shown["worker"] == 0].max() < 0.84
     assert (shown["worker"] == 0).sum() == SHOWN
 
 

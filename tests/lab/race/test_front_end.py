@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from pslab.lab.race.front_end import FRONT, MODULES, SHARED, module_text, style_text
+from pslab.lab.panel.front_end import DRAWING
+from pslab.lab.race.front_end import FRONT, MODULES, module_text, style_text
 
 NODE = shutil.which("node")
 needs_node = pytest.mark.skipif(NODE is None, reason="needs Node")
@@ -19,7 +20,7 @@ def test_every_module_is_in_the_text_once_and_imports_only_those_before_it() -> 
     assert sorted(MODULES) == sorted(path.stem for path in FRONT.glob("*.mjs"))
     for number, name in enumerate(MODULES):
         imported = re.findall(r'from "[./\w]*/(\w+)\.mjs"', (FRONT / f"{name}.mjs").read_text())
-        assert set(imported) <= {*SHARED, *MODULES[:number]}, name
+        assert set(imported) <= {*DRAWING, *MODULES[:number]}, name
 
 
 def test_the_text_imports_nothing_and_exports_the_widget() -> None:

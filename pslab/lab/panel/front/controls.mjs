@@ -1,9 +1,10 @@
 // The controls: each shows what is in force, and beside it what was asked for until that is.
 
 import { make, setAttribute, setText } from "./dom.mjs";
+import { WORDS } from "./words.mjs";
 
 const DEBOUNCE_MS = 500;
-const LETTERS = 26;
+const LETTERS = 12;
 
 let serial = 0;
 
@@ -26,14 +27,14 @@ export class Control {
 
   /** Show a face; `pending` is what was asked for and is not in force yet, or undefined. */
   show(face, pending) {
-    const kind = `${face.options.join("|")}:${face.label}`;
+    const kind = `${face.options.join("|")}:${face.label}:${face.ladder.length > 0}`;
     if (kind !== this._kind) this._build(face, kind);
     this._face = face;
     const waits = pending !== undefined && pending !== face.value;
     setText(this._label, face.label);
     setAttribute(this.element, "title", face.hint || null);
     setAttribute(this.element, "aria-busy", waits ? "true" : null);
-    setText(this._inForce, waits ? `is ${face.value}` : "");
+    setText(this._inForce, waits ? WORDS.is(face.value) : "");
     if (!this._typing) this._set(waits ? pending : face.value);
   }
 
@@ -43,7 +44,6 @@ export class Control {
     const [field, set] = buttons ? this._buttons(face) : face.options.length ? this._select(face) : this._number(face);
     this._set = set;
     this._place.replaceChildren(field);
-    this.element.classList.toggle("pslab-wide", buttons && face.options.length > 1 && this.name !== "parameter");
   }
 
   _buttons(face) {
@@ -61,21 +61,24 @@ export class Control {
   }
 
   _number(face) {
-    const input = make("input", { id: this._id, type: "text", inputmode: "decimal", role: "spinbutton", autocomplete: "off", disabled: this._locked ? "" : null });
+    const input = make("input", { id: this._id, type: "text", inputmode: face.ladder.length ? "text" : "decimal", role: "spinbutton", autocomplete: "off", spellcheck: "false", disabled: this._locked ? "" : null });
     const ask = () => {
       clearTimeout(this._typing);
       this._typing = 0;
-      const value = Number(input.value);
-      if (input.value.trim() !== "" && Number.isFinite(value)) this._ask(value);
-      else this._set(this._face.value);
+      const text = input.value.trim();
+      if (text === "" || text === said(this._face.value)) this._set(this._face.value);
+      else this._ask(this._face.ladder.length || !Number.isFinite(Number(text)) ? text : Number(text));
+    };
+    const soon = (wait) => {
+      clearTimeout(this._typing);
+      this._typing = setTimeout(ask, wait);
     };
     const move = (direction) => {
-      input.value = tidy(stepped(Number(input.value), direction, this._face));
-      clearTimeout(this._typing);
-      this._typing = setTimeout(ask, DEBOUNCE_MS);
+      input.value = moved(input.value, direction, this._face);
+      soon(DEBOUNCE_MS);
     };
     input.addEventListener("change", ask);
-    input.addEventListener("input", () => { clearTimeout(this._typing); this._typing = setTimeout(ask, 4 * DEBOUNCE_MS); });
+    input.addEventListener("input", () => soon(4 * DEBOUNCE_MS));
     input.addEventListener("keydown", (event) => {
       const direction = { ArrowUp: 1, ArrowDown: -1 }[event.key];
       if (event.key === "Enter") ask();
@@ -84,20 +87,29 @@ export class Control {
       move(direction);
     });
     const button = (words, sign, direction) => {
-      const element = make("button", { type: "button", tabindex: "-1", "aria-label": `${words} ${face.label.toLowerCase()}`, disabled: this._locked ? "" : null }, sign);
+      const element = make("button", { type: "button", tabindex: "-1", "aria-label": words(face.label), disabled: this._locked ? "" : null }, sign);
       element.addEventListener("click", () => move(direction));
       return element;
     };
     const set = (value) => {
-      const words = value === null || value === undefined ? "" : tidy(value);
+      const words = said(value);
       if (input.value !== words) input.value = words;
-      setAttribute(input, "aria-valuenow", words || null);
-      setAttribute(input, "aria-valuemin", this._face?.least ?? null);
-      setAttribute(input, "aria-valuemax", this._face?.most ?? null);
+      const numeric = typeof value === "number";
+      setAttribute(input, "aria-valuetext", numeric ? null : words || null);
+      setAttribute(input, "aria-valuenow", numeric ? words : null);
+      setAttribute(input, "aria-valuemin", numeric ? this._face?.least ?? null : null);
+      setAttribute(input, "aria-valuemax", numeric ? this._face?.most ?? null : null);
     };
     this._face = face;
-    return [make("div", { class: "pslab-stepper" }, button("less", "−", -1), input, button("more", "+", 1)), set];
+    return [make("div", { class: "pslab-stepper" }, button(WORDS.less, "−", -1), input, button(WORDS.more, "+", 1)), set];
   }
+}
+
+/** What is typed, moved on by one: along the ladder, if there is one; each number of several. */
+export function moved(text, direction, face) {
+  if (!face.ladder.length) return text.split(",").map((part) => said(stepped(Number(part), direction, face))).join(", ");
+  const at = face.ladder.indexOf(face.ladder.includes(text) ? text : face.value);
+  return face.ladder[Math.min(Math.max(at + direction, 0), face.ladder.length - 1)];
 }
 
 /** The next value in a direction, within the bounds of the face. */
@@ -107,6 +119,6 @@ export function stepped(value, direction, face) {
   return Math.min(Math.max(whole, face.least), face.most ?? Infinity);
 }
 
-function tidy(value) {
-  return String(Number(Number(value).toPrecision(4)));
+function said(value) {
+  return value === null || value === undefined ? "" : typeof value === "number" ? String(Number(value.toPrecision(4))) : value;
 }

@@ -6,6 +6,7 @@ import { formatCount, formatNumber } from "./format.mjs";
 import { History } from "./history.mjs";
 import { Plots } from "./plots.mjs";
 import { Tasks } from "./tasks.mjs";
+import { WORDS, speak } from "./words.mjs";
 
 const SILENCE_MS = 5000;
 const ICONS = {
@@ -17,12 +18,12 @@ const ICONS = {
   save: "M6.2 1h1.6v5.6l2-2 1.1 1.1L7 9.6 3.1 5.7l1.1-1.1 2 2zM2 11h10v1.6H2z",
 };
 const BUTTONS = [
-  ["start", "Start", (state) => state.training !== "running"],
-  ["pause", "Pause", (state) => state.training === "running"],
-  ["step", "Step", (state) => state.cluster],
-  ["stop", "Stop", (state) => state.training === "running" || state.training === "paused"],
-  ["reset", "Reset", (state) => state.cluster && state.begun],
-  ["save", "Save", (state) => state.begun],
+  ["start", (state) => state.training !== "running"],
+  ["pause", (state) => state.training === "running"],
+  ["step", (state) => state.cluster],
+  ["stop", (state) => state.training === "running" || state.training === "paused"],
+  ["reset", (state) => state.cluster && state.begun],
+  ["save", (state) => state.begun],
 ];
 
 /** The whole panel as an element. `tell(message)` sends to the kernel. */
@@ -34,23 +35,24 @@ class PanelView {
     this._hide = hide;
     const ask = (name, value = null) => tell({ ask: name, value });
     this._ask = ask;
-    this._buttons = BUTTONS.filter(([name]) => !hide.includes(name)).map(([name, words, when]) => ({ name, when, button: this._button(name, words) }));
-    this._restore = make("select", { "aria-label": "Restore a checkpoint" });
+    this._buttons = BUTTONS.filter(([name]) => !hide.includes(name)).map(([name, when]) => ({ name, when, button: this._button(name, WORDS.buttons[name]) }));
+    this._restore = make("select", { "aria-label": WORDS.restoreHint });
     this._restore.addEventListener("change", () => { if (this._restore.value) ask("restore", this._restore.value); this._restore.value = ""; });
-    this._still = this._toggle("Hold picture", "Let the picture stand still while the training goes on", (on) => this._hold(on));
-    this._frozen = this._toggle("Freeze run", "Keep these curves behind those to come", (on) => ask(on ? "freeze" : "thaw"));
+    this._still = this._toggle(WORDS.hold, WORDS.holdHint, (on) => this._hold(on));
+    this._frozen = this._toggle(WORDS.freeze, WORDS.freezeHint, (on) => ask(on ? "freeze" : "thaw"));
     this._status = make("div", { class: "pslab-status" });
     this._notice = make("div", { class: "pslab-notice", role: "alert" });
     this._controls = new Map();
-    this._controlsPlace = make("div", { class: "pslab-controls", role: "group", "aria-label": "Controls" });
+    this._controlsPlace = make("div", { class: "pslab-controls", role: "group", "aria-label": WORDS.controls });
     this.plots = new Plots(palette, hide);
-    this._tasks = new Tasks(ask, !hide.includes("kill") && !lock.includes("kill"));
+    this._tasks = new Tasks(ask, ["slow", "hasten", "kill"].filter((name) => !hide.includes(name) && !lock.includes(name)));
     const shown = (name, element) => (hide.includes(name) ? [] : [element]);
-    this.element = make("div", { class: "pslab-panel", role: "region", "aria-label": "pslab panel" },
-      make("div", { class: "pslab-bar", role: "toolbar", "aria-label": "Training" }, ...this._buttons.map(({ button }) => button), ...shown("restore", this._restore), this._status, ...shown("freeze", this._frozen), this._still),
+    this.element = make("div", { class: "pslab-panel", role: "region", "aria-label": WORDS.panel },
+      make("div", { class: "pslab-bar", role: "toolbar", "aria-label": WORDS.training }, ...this._buttons.map(({ button }) => button), ...shown("restore", this._restore), this._status, ...shown("freeze", this._frozen), this._still),
       make("div", { class: "pslab-body" }, this._controlsPlace, this.plots.element),
       make("div", { class: "pslab-foot" }, this._tasks.element, this._notice));
     this.element.addEventListener("keydown", (event) => { if (!event.ctrlKey && !event.metaKey) event.stopPropagation(); }); // single letters are not the notebook's
+    this.element.addEventListener("pslab-hold", () => { setAttribute(this._still, "aria-pressed", "true"); this._hold(true); });
   }
 
   remove() {
@@ -75,25 +77,30 @@ class PanelView {
       setAttribute(button, "aria-busy", waits ? "true" : null);
       button.disabled = !when(known) || this._lock.includes(name);
     }
-    setText(this._buttons.find(({ name }) => name === "start")?.button.lastChild ?? make("i"), state.training === "paused" && state.target > state.step ? "Resume" : "Start");
+    setText(this._buttons.find(({ name }) => name === "start")?.button.lastChild ?? make("i"), state.training === "paused" && state.target > state.step ? WORDS.resume : WORDS.buttons.start);
     this._showControls(state);
     this._showCheckpoints(state.checkpoints, known.cluster);
-    this._tasks.show(state.tasks, state.loops);
+    this._tasks.show(state.tasks, state.loops, state.controls.delay?.value);
     this._showStatus(state);
     this._showNotice(state);
     setAttribute(this._frozen, "aria-pressed", String(Boolean(state.ghost)));
-    setText(this._frozen, state.ghost ? "Drop frozen" : "Freeze run");
+    setText(this._frozen, state.ghost ? WORDS.thaw : WORDS.freeze);
   }
 
   _showControls(state) {
-    for (const [name, face] of Object.entries(state.controls)) {
-      if (this._hide.includes(name)) continue;
-      if (!this._controls.has(name)) {
-        const control = new Control(name, (value) => this._ask(name, value), this._lock.includes(name));
-        this._controls.set(name, control);
-        this._controlsPlace.append(control.element);
-      }
-      this._controls.get(name).show(face, state.pending[name]);
+    if (!this._controls.size) this._buildControls(state);
+    for (const [name, control] of this._controls) {
+      const face = state.controls[name];
+      control.element.hidden = !face;
+      if (face) control.show(face, state.pending[name]);
+    }
+  }
+
+  _buildControls({ groups }) {
+    for (const [heading, names] of Object.entries(groups)) {
+      const controls = names.filter((name) => !this._hide.includes(name)).map((name) => new Control(name, (value) => this._ask(name, value), this._lock.includes(name)));
+      for (const control of controls) this._controls.set(control.name, control);
+      if (controls.length) this._controlsPlace.append(make("div", { class: "pslab-group", role: "group", "aria-label": heading }, make("div", { class: "pslab-heading", "aria-hidden": "true" }, heading), ...controls.map((control) => control.element)));
     }
   }
 
@@ -102,14 +109,15 @@ class PanelView {
     this._restore.disabled = !names.length || !cluster || this._lock.includes("restore");
     if (this._checkpoints === key) return;
     this._checkpoints = key;
-    this._restore.replaceChildren(make("option", { value: "" }, "Restore …"), ...names.map((name) => make("option", { value: name }, name)));
+    this._restore.replaceChildren(make("option", { value: "" }, WORDS.restore), ...names.map((name) => make("option", { value: name }, name)));
   }
 
   _showStatus(state) {
     const latest = Object.entries(state.latest).filter(([, value]) => value !== null).map(([name, value]) => `${name} ${formatNumber(value)}`);
-    const parts = [`step ${formatCount(state.step)}`, ...latest.slice(0, 2), ...(state.rate ? [`${formatNumber(state.rate)} updates/s`] : []), ...latest.slice(2), ...(state.dropped ? [`${formatCount(state.dropped)} dropped`] : [])];
+    const parts = [WORDS.step(formatCount(state.step)), ...latest.slice(0, 2), ...(state.rate ? [WORDS.rate(formatNumber(state.rate))] : []), ...latest.slice(2), ...(state.dropped ? [WORDS.dropped(formatCount(state.dropped))] : [])];
     const waits = Object.keys(state.pending);
-    const doing = waits.length ? `${state.training}, ${waits[0].replace("_", " ")} …` : state.training;
+    const training = WORDS.states[state.training] ?? state.training;
+    const doing = waits.length ? WORDS.doing(training, state.controls[waits[0]]?.label ?? WORDS.buttons[waits[0]] ?? waits[0]) : training;
     const key = doing + parts.join();
     if (this._statusKey === key) return;
     this._statusKey = key;
@@ -119,14 +127,14 @@ class PanelView {
   _showNotice(state) {
     const name = state.refusal?.name;
     const label = state.controls[name]?.label ?? name;
-    setText(this._notice, state.refusal ? `${label} stays as it is: ${state.refusal.words}` : state.message);
+    setText(this._notice, state.refusal ? WORDS.refused(label, state.refusal.words) : state.message);
     for (const [other, control] of this._controls) control.element.classList.toggle("pslab-refused", other === name);
   }
 
   _showSilence() {
     const silent = Date.now() - this._heard > SILENCE_MS;
     this.element.classList.toggle("pslab-silent", silent);
-    if (silent) setText(this._notice, "Nothing is heard from the kernel; this is the last picture. %pslab panel opens another.");
+    if (silent) setText(this._notice, WORDS.silence);
   }
 
   _button(name, words) {
@@ -154,6 +162,7 @@ class PanelView {
 
 async function render({ model, el }) {
   const line = await model.widget_manager.get_model(model.get("line").replace("IPY_MODEL_", ""));
+  speak(model.get("language"));
   const view = new PanelView({ palette: model.get("palette"), hide: model.get("hide"), lock: model.get("lock") }, (message) => model.send(message));
   const hear = (content, buffers) => view.take(content, buffers);
   line.on("msg:custom", hear);

@@ -1,5 +1,7 @@
 // Drawing on a canvas, in the theme's colours.
 
+import { namedMarks } from "./marks.mjs";
+
 const FONT = 11;
 
 /** The colours of the notebook's theme, as they are now. */
@@ -40,17 +42,31 @@ export class Pen {
     this._text(words, box.left + box.width / 2, box.top + box.height / 2, "center", this.theme.soft);
   }
 
-  line(box, curve, across, scale, { color, dash, alpha, width, dotted = false }) {
+  /** A line, broken where a value is NaN; a colour may also be that of the theme's `ink`, `soft` or `paper`. */
+  line(box, curve, across, scale, { color, dash, alpha, width }) {
     const { context } = this;
     this._within(box, () => {
-      Object.assign(context, { strokeStyle: onPaper(color.startsWith("#") && color.length === 7 ? color : "#888888", this.theme), globalAlpha: alpha, lineWidth: width, lineJoin: "round" });
+      Object.assign(context, { strokeStyle: this._color(color), globalAlpha: alpha, lineWidth: width, lineJoin: "round" });
       context.setLineDash(dash);
       context.beginPath();
       const points = curve.x.map((x, k) => [box.left + across.unit(x) * box.width, this._y(box, scale.unit(curve.y[k]))]);
-      for (const point of points) context.lineTo(...point);
+      points.forEach((point, k) => (Number.isNaN(points[k - 1]?.[1]) ? context.moveTo(...point) : context.lineTo(...point)));
       context.stroke();
       context.fillStyle = context.strokeStyle;
-      if (points.length === 1 || dotted) for (const [x, y] of points) context.fillRect(x - 1.5, y - 1.5, 3, 3);
+      if (points.length === 1) context.fillRect(points[0][0] - 1.5, points[0][1] - 1.5, 3, 3);
+    });
+  }
+
+  /** Faint dots; those below the scale lie at its foot. */
+  dots(box, curve, across, scale, { color }) {
+    const { context } = this;
+    this._within(box, () => {
+      Object.assign(context, { fillStyle: this._color(color), globalAlpha: 0.4 });
+      curve.x.forEach((x, k) => {
+        const at = curve.y[k] > 0 || scale.low <= 0 ? scale.unit(curve.y[k]) : 0;
+        context.fillRect(box.left + across.unit(x) * box.width - 1, this._y(box, Math.max(at, 0)) - 1, 2, 2);
+      });
+      context.globalAlpha = 1;
     });
   }
 
@@ -83,10 +99,32 @@ export class Pen {
     this.context.fillRect(Math.round(band.left + at * band.width), band.top - 2, 1, band.height + 4);
   }
 
-  bandLabel(band, name, state) {
+  /** A name beside a band, and below it (or in its place where there is no room) how it fares. */
+  bandLabel(band, name, state, bold = false) {
     const y = band.top + band.height / 2;
-    this._text(name, band.left - 8, state ? y - 6 : y, "right", this.theme.ink);
-    if (state) this._text(state, band.left - 8, y + 7, "right", onPaper("#D55E00", this.theme));
+    const [wrong, room] = [onPaper("#D55E00", this.theme), band.height >= 22];
+    this.context.font = `${bold ? "bold " : ""}${band.height < 10 ? this.theme.font.replace(/\d+px/, "9px") : this.theme.font}`;
+    if (!state || room) this._text(name, band.left - 8, state ? y - 6 : y, "right", this.theme.ink);
+    if (state) this._text(room ? state : `${name.replace("worker:", "w")} ${state}`, band.left - 8, room ? y + 7 : y, "right", wrong);
+    this.context.font = this.theme.font;
+  }
+
+  /** A frame around what goes on and is not over yet. */
+  openBar(band, from) {
+    if (from >= 1) return;
+    const left = Math.max(from, 0) * band.width + band.left;
+    this._stroke([[band.left + band.width, band.top + 0.5], [left, band.top + 0.5], [left, band.top + band.height - 0.5], [band.left + band.width, band.top + band.height - 0.5]], this.theme.soft, [2, 2]);
+  }
+
+  /** Words at the right end of a line, above it, or below it where there is no room. */
+  lineLabel(box, at, words) {
+    const y = Math.max(this._y(box, at), box.top);
+    this._text(words, box.left + box.width - 2, y - 8 > box.top + 4 ? y - 8 : y + 9, "right", this.theme.ink, true);
+  }
+
+  /** Words at the right of the foot of a box. */
+  note(box, words) {
+    this._text(words, box.left + box.width, box.top + box.height - 6, "right", this.theme.soft, true);
   }
 
   /** A band of which nothing is heard. */
@@ -98,22 +136,20 @@ export class Pen {
     this.context.globalAlpha = 1;
   }
 
-  /** The axis of global steps, and the marks with their words; words that would meet are left out, their lines are not. */
+  /** The axis of global steps, and the marks; words for which there is no room above are left out, lines are not. */
   stepAxis(box, across, marks, format) {
     this._horizontal(box, across, across.ticks(Math.max(2, Math.floor(box.width / 46))), format);
-    const free = [-Infinity, -Infinity, -Infinity];
-    for (const mark of marks) {
-      const at = across.unit(mark.step);
-      if (at < 0 || at > 1) continue;
-      const x = Math.round(box.left + at * box.width) + 0.5;
-      this._stroke([[x, box.top], [x, box.top + box.height]], this.theme.soft, [3, 3]);
-      const width = this.context.measureText(mark.words).width;
-      const left = Math.min(x + 4, box.left + box.width - width);
-      const row = free.findIndex((end) => left > end);
-      if (row < 0) continue;
-      this._text(mark.words, left, box.top + 5 + 13 * row, "left", this.theme.soft, true);
-      free[row] = left + width + 6;
+    const seen = marks.filter((mark) => across.unit(mark.step) >= 0 && across.unit(mark.step) <= 1);
+    const place = (mark) => Math.round(box.left + across.unit(mark.step) * box.width) + 0.5;
+    for (const mark of seen) this._stroke([[place(mark), box.top - 4], [place(mark), box.top + box.height]], this.theme.soft, [2, 3], 0.8);
+    for (const { mark, left } of namedMarks(seen, place, (words) => this.context.measureText(words).width, box.left + box.width)) {
+      this._stroke([[place(mark), box.top - 15], [place(mark), box.top - 3]], this.theme.soft, [], 1);
+      this._text(mark.words, left, box.top - 10, "left", this.theme.soft);
     }
+  }
+
+  amountAxis(box, across, format) {
+    this._horizontal(box, across, across.ticks(Math.max(2, Math.floor(box.width / 60))), format);
   }
 
   timeAxis(box, across, format, latest) {
@@ -154,6 +190,10 @@ export class Pen {
       this._text(words, x, y + 11, "center", this.theme.soft);
       free = x + half + 8;
     }
+  }
+
+  _color(color) {
+    return color in this.theme ? this.theme[color] : onPaper(color, this.theme);
   }
 
   _fill(color, hatch) {

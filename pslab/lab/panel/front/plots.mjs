@@ -1,62 +1,25 @@
 // The plots side by side: sizes, hovering, zooming, the keyboard.
 
-import { AreaPlot } from "./area_plot.mjs";
-import { make, setAttribute } from "./dom.mjs";
-import { formatBytes, formatCount, formatNumber, formatSeconds } from "./format.mjs";
+import { icon, make, setAttribute } from "./dom.mjs";
+import { plotsOf } from "./figures.mjs";
+import { formatCount } from "./format.mjs";
 import { nearest } from "./history.mjs";
+import { marksAt } from "./marks.mjs";
 import { Pen, onPaper, themeOf } from "./pen.mjs";
-import { amountScale, divergenceScale, linearScale, lossScale } from "./scales.mjs";
-import { DASHES, SeriesPlot, inner, stepRange } from "./series_plot.mjs";
-import { TimelinePlot, timeWindow } from "./timeline_plot.mjs";
+import { DASHES } from "./series_plot.mjs";
+import { WORDS } from "./words.mjs";
+import { inSight, look, moveBy, showAll, zoomBy } from "./zoom.mjs";
 
-const HATCHES = { compute: "", push: "\\", wait: "/", pull: "." };
+const FACTOR = 0.6;
+const NEAR = 6; // pixels
+const ZOOM_ICONS = { in: "M6 2h2v4h4v2H8v4H6V8H2V6h4z", out: "M2 6h10v2H2z", whole: "M1 7l3-3v2h6V4l3 3-3 3V8H4v2z" };
 
-/** What each plot shows, in the palette of `pslab.lab.palette`. */
-export function plotsOf(palette) {
-  const phases = Object.fromEntries(Object.entries(palette.phases).map(([name, color]) => [name, { color, hatch: HATCHES[name] }]));
-  const metric = (history) => (history.state.metrics ?? []).slice(0, 1);
-  const series = (k) => ({ color: palette.series[k % palette.series.length], dash: k % DASHES.length });
-  return {
-    loss: new SeriesPlot({
-      title: "Loss and accuracy", unit: "of a worker's batch, over global steps", empty: "no steps yet",
-      lines: (history) => [
-        { column: "loss", label: "loss", ...series(0), dash: 0, side: "left" },
-        ...metric(history).map((name) => ({ column: name, label: name, ...series(1), side: "right" })),
-      ],
-      scales: { left: lossScale, right: (values) => (values.every((v) => v >= 0 && v <= 1) ? linearScale(0, 1) : lossScale(values)) },
-      formats: { left: formatNumber, right: formatNumber },
-    }),
-    divergence: new SeriesPlot({
-      title: "Divergence", sparse: true, unit: "‖θ worker − θ ps‖ / ‖θ ps‖ before the update", empty: "no step was observed yet",
-      lines: (history) => Array.from({ length: history.state.workers ?? 0 }, (_, k) => ({ column: `divergence:${k}`, label: `w${k}`, ...series(k), side: "left" })),
-      scales: { left: divergenceScale },
-      formats: { left: formatNumber },
-    }),
-    bytes: new SeriesPlot({
-      title: "Bytes", unit: "per worker step, on the wire", empty: "no steps yet",
-      lines: (history) => ["pushed", "pulled", "fed"].flatMap((flow, k) => {
-        const column = `bytes_${flow}`;
-        const used = flow !== "fed" || history.curve(column).y.some((value) => value > 0);
-        return used ? [{ column, label: flow, color: palette.flows[flow], dash: [0, 1, 3][k], side: "left" }] : [];
-      }),
-      scales: { left: amountScale },
-      formats: { left: formatBytes },
-    }),
-    time: new AreaPlot({
-      title: "Time", unit: "per worker step", empty: "no steps yet",
-      parts: () => ["compute", "push", "wait", "pull"].map((name) => ({ column: name, label: name, ...phases[name] })),
-      format: formatSeconds,
-    }),
-    timeline: new TimelinePlot({ title: "Timeline", unit: "the last steps of each worker", empty: "no steps yet", phases }),
-  };
-}
-
-/** All plots, drawn from a history when `draw` is called. */
+/** All plots, drawn from a history when `draw` is called. A timeline that is brushed while it goes on asks to be held, by an event `pslab-hold`. */
 export class Plots {
   constructor(palette, hidden) {
-    this.plots = Object.fromEntries(Object.entries(plotsOf(palette)).filter(([name]) => !hidden.includes(name)));
-    this.view = { step: null, time: null, zoom: null, timeZoom: null };
-    this._figures = Object.entries(this.plots).map(([name, plot]) => this._figure(name, plot));
+    const { links, ...plots } = plotsOf(palette);
+    this.view = { step: null, time: null, row: null, zoom: null, timeZoom: null, span: null };
+    this._figures = Object.entries(plots).filter(([name]) => !hidden.includes(name)).map(([name, plot]) => this._figure(name, plot, name === "bytes" ? links : undefined));
     this._tip = make("div", { class: "pslab-tip", hidden: "", "aria-hidden": "true" });
     this._said = make("div", { class: "pslab-said", role: "status", "aria-live": "polite" });
     this.element = make("div", { class: "pslab-plots" }, ...this._figures.map((figure) => figure.element), this._tip, this._said);
@@ -77,10 +40,11 @@ export class Plots {
     this.redraw();
   }
 
-  /** Whether the picture stands still; only then the timeline can be zoomed into. */
+  /** Whether the picture stands still; then the timeline can be moved, too. */
   set still(still) {
     this._still = still;
     if (!still) this.view.timeZoom = null;
+    else this.view.span = null;
   }
 
   redraw() {
@@ -94,7 +58,7 @@ export class Plots {
 
   _drawFigure(figure, theme) {
     const { canvas, plot } = figure;
-    const size = { width: canvas.clientWidth, height: canvas.clientHeight };
+    const size = sizeOf(canvas);
     if (!size.width || !size.height) return;
     const ratio = devicePixelRatio || 1;
     const [width, height] = [Math.round(size.width * ratio), Math.round(size.height * ratio)];
@@ -103,15 +67,18 @@ export class Plots {
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, size.width, size.height);
     plot.draw(new Pen(context, theme), size, this._history, this.view);
+    setAttribute(figure.element, "data-zoomed", plot.timed ? (this.view.timeZoom ?? this.view.span) && "" : plot.still ? null : this.view.zoom && "");
     this._drawBrush(figure, context, size, theme);
     this._drawLegend(figure, theme);
   }
 
   _drawLegend(figure, theme) {
-    const entries = figure.plot.legend(this._history).slice(0, 8);
+    const all = figure.plot.legend(this._history).slice(0, 8);
+    const entries = all.map((entry) => ({ ...entry, short: all.length > 4 && !entry.area }));
     const key = JSON.stringify([entries, theme.light]);
     if (figure.key === key) return;
     figure.key = key;
+    setAttribute(figure.legend, "data-many", all.length > 4 ? "" : null);
     figure.legend.replaceChildren(...entries.map((entry) => make("span", {}, sample(entry, theme), entry.label)));
   }
 
@@ -123,99 +90,186 @@ export class Plots {
     context.globalAlpha = 1;
   }
 
-  _figure(name, plot) {
-    const canvas = make("canvas", { tabindex: "0", role: "img", "aria-label": `${plot.title}, ${plot.unit}. Arrow keys read values, Escape ends.` });
+  _figure(name, plot, other) {
+    const canvas = make("canvas", { tabindex: "0", role: "img", "aria-label": WORDS.canvas(plot.title, plot.unit) });
     const legend = make("div", { class: "pslab-legend" });
-    const element = make("figure", { class: "pslab-figure", "data-plot": name }, make("figcaption", { title: `${plot.title} ${plot.unit}` }, make("strong", {}, plot.title), make("span", { class: "pslab-unit" }, make("span", {}, plot.unit)), legend), canvas);
-    const figure = { name, plot, canvas, legend, element, key: "" };
+    const figure = { name, plot, canvas, legend, key: "" };
+    const turn = other === undefined ? [] : [this._turner(figure, plot, other)];
+    const caption = make("figcaption", { title: `${plot.title} ${plot.unit}` }, make("strong", {}, plot.title), ...turn, make("span", { class: "pslab-unit" }, make("span", {}, plot.unit)), legend);
+    figure.element = make("figure", { class: "pslab-figure", "data-plot": name }, caption, canvas, this._zoomer(figure));
     canvas.addEventListener("pointermove", (event) => this._point(figure, event));
     canvas.addEventListener("pointerleave", () => this._leave());
-    canvas.addEventListener("pointerdown", (event) => { this._brush = { figure, from: event.offsetX, to: event.offsetX }; canvas.setPointerCapture(event.pointerId); });
-    canvas.addEventListener("pointerup", () => this._zoom(figure));
-    canvas.addEventListener("dblclick", () => { Object.assign(this.view, { zoom: null, timeZoom: null }); this.redraw(); });
+    canvas.addEventListener("pointerdown", (event) => this._press(figure, event));
+    canvas.addEventListener("pointerup", () => this._release(figure));
+    canvas.addEventListener("dblclick", () => { showAll(this.view); this.redraw(); });
+    canvas.addEventListener("wheel", (event) => this._wheel(figure, event), { passive: false });
     canvas.addEventListener("keydown", (event) => this._key(figure, event));
     canvas.addEventListener("blur", () => this._leave());
     return figure;
   }
 
+  /** What turns a figure from one plot to another, and back. */
+  _turner(figure, plot, other) {
+    const button = make("button", { type: "button", class: "pslab-turn", "aria-pressed": "false" }, WORDS.perLink);
+    button.addEventListener("click", () => {
+      figure.plot = figure.plot === plot ? other : plot;
+      setAttribute(button, "aria-pressed", String(figure.plot === other));
+      this._leave();
+    });
+    return button;
+  }
+
+  _zoomer(figure) {
+    const button = (path, words, act) => {
+      const element = make("button", { type: "button", tabindex: "-1", title: words, "aria-label": words }, icon(path));
+      element.addEventListener("click", () => { act(); this.redraw(); });
+      return element;
+    };
+    const by = (factor) => () => zoomBy(figure.plot, this._history, this.view, this._still, factor, null);
+    return make("div", { class: "pslab-zoom" }, button(ZOOM_ICONS.out, WORDS.zoomOut, by(1 / FACTOR)), button(ZOOM_ICONS.whole, WORDS.whole, () => showAll(this.view)), button(ZOOM_ICONS.in, WORDS.zoomIn, by(FACTOR)));
+  }
+
   /** The value on the horizontal axis at a place of the canvas. */
   _at(figure, x) {
-    const size = { width: figure.canvas.clientWidth, height: figure.canvas.clientHeight };
-    const right = figure.plot.timed ? 12 : figure.name === "loss" && (this._history.state.metrics ?? []).length ? 34 : undefined;
-    const box = inner(size, right);
-    if (figure.plot.timed) Object.assign(box, { left: 74, width: size.width - 74 - 12 });
-    const [low, high] = figure.plot.timed ? this.view.timeZoom ?? timeWindow(this._history.steps()) : stepRange(this._history, this.view.zoom);
+    const box = figure.plot.box(sizeOf(figure.canvas), this._history);
+    const [low, high] = inSight(figure.plot, this._history, this.view);
     return low + ((x - box.left) / box.width) * (high - low);
+  }
+
+  _press(figure, event) {
+    if (figure.plot.still) return;
+    this._brush = { figure, from: event.offsetX, to: event.offsetX };
+    figure.canvas.setPointerCapture(event.pointerId);
   }
 
   _point(figure, event) {
     if (!this._history) return;
+    if (figure.plot.still) {
+      this._showRow(figure, figure.plot.rowAt(sizeOf(figure.canvas), this._history, event.offsetY), event.offsetX);
+      return;
+    }
     if (this._brush) this._brush.to = event.offsetX;
-    this._show(figure, this._at(figure, event.offsetX), event.offsetX);
+    if (this._brush && figure.plot.timed && !this._still && Math.abs(this._brush.to - this._brush.from) > NEAR) this.element.dispatchEvent(new CustomEvent("pslab-hold", { bubbles: true }));
+    this._show(figure, this._at(figure, event.offsetX), event.offsetX, figure.plot.workerAt?.(sizeOf(figure.canvas), this._history, event.offsetY));
   }
 
-  _show(figure, value, x) {
-    const { x: steps } = this._history.curve("step");
-    const at = nearest(steps, value);
-    Object.assign(this.view, figure.plot.timed ? { time: value, step: null } : { step: at < 0 ? null : steps[at], time: null });
-    const told = figure.plot.timed ? figure.plot.tell(this._history, value) : at < 0 ? [] : figure.plot.tell(this._history, steps[at]);
-    const heading = figure.plot.timed ? "" : at < 0 ? "" : `step ${formatCount(steps[at])}${this._history.width > 1 ? `, mean of ${this._history.width}` : ""}`;
-    this._tell(figure, heading, told, x);
+  _showRow(figure, row, x) {
+    this.view.row = row;
+    this._tell(figure, [], figure.plot.tell(this._history, row, sizeOf(figure.canvas)), x);
     this.redraw();
+  }
+
+  _show(figure, value, x, worker = null) {
+    if (figure.plot.timed) {
+      Object.assign(this.view, { time: value, step: null });
+      this._tell(figure, [], figure.plot.tell(this._history, value, worker), x);
+    } else {
+      const { x: steps } = this._history.curve("step");
+      const at = nearest(steps, value);
+      Object.assign(this.view, { step: at < 0 ? null : steps[at], time: null });
+      if (at >= 0) this._tell(figure, this._heading(figure, steps[at]), figure.plot.tell(this._history, steps[at]), x);
+    }
+    this.redraw();
+  }
+
+  /** Which step it is, and what was changed there or before it. */
+  _heading(figure, step) {
+    const [low, high] = inSight(figure.plot, this._history, this.view);
+    const reach = (NEAR * (high - low)) / figure.plot.box(sizeOf(figure.canvas), this._history).width;
+    const mean = this._history.width > 1 ? WORDS.mean(this._history.width) : "";
+    return [WORDS.step(formatCount(step)) + mean, ...marksAt(this._history.state.marks ?? [], step, reach)];
   }
 
   _tell(figure, heading, told, x) {
     this._tip.hidden = !told.length;
     const theme = themeOf(this.element);
-    this._tip.replaceChildren(...(heading ? [make("div", { class: "pslab-soft" }, heading)] : []), ...told.map((entry) => make("div", {}, entry.color ? sample(entry, theme) : "", `${entry.label} `, make("b", {}, entry.value))));
+    const line = (entry) => make("div", {}, entry.color ? sample(entry, theme) : "", `${entry.label} `, make("b", {}, entry.value));
+    this._tip.replaceChildren(...heading.map((words) => make("div", { class: "pslab-soft" }, words)), ...told.map(line));
     const [place, home] = [figure.canvas.getBoundingClientRect(), this.element.getBoundingClientRect()];
     const width = this._tip.offsetWidth;
     const left = place.left - home.left + x + 14;
     this._tip.style.left = `${left + width > home.width ? Math.max(0, left - width - 28) : left}px`;
     this._tip.style.top = `${place.top - home.top + 10}px`;
-    return `${heading}: ${told.map((entry) => `${entry.label} ${entry.value}`).join(", ")}`;
   }
 
   _leave() {
     this._tip.hidden = true;
-    Object.assign(this.view, { step: null, time: null });
+    Object.assign(this.view, { step: null, time: null, row: null });
     this.redraw();
   }
 
-  _zoom(figure) {
+  _release(figure) {
     const brush = this._brush;
     this._brush = undefined;
-    if (!brush || Math.abs(brush.to - brush.from) < 8 || (figure.plot.timed && !this._still)) return this.redraw();
-    const range = [brush.from, brush.to].sort((a, b) => a - b).map((x) => this._at(figure, x));
-    Object.assign(this.view, figure.plot.timed ? { timeZoom: range } : { zoom: range });
-    return this.redraw();
+    if (brush && Math.abs(brush.to - brush.from) >= NEAR + 2) look(figure.plot, this._history, this.view, [brush.from, brush.to].sort((a, b) => a - b).map((x) => this._at(figure, x)));
+    this.redraw();
+  }
+
+  /** The wheel is the page's, unless the plot was clicked at, or Control is held. */
+  _wheel(figure, event) {
+    const mine = event.ctrlKey || event.metaKey || document.activeElement === figure.canvas;
+    if (!mine || figure.plot.still || !this._history) return;
+    event.preventDefault();
+    if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) this._move(figure, Math.sign(event.deltaX || event.deltaY) * 0.1);
+    else zoomBy(figure.plot, this._history, this.view, this._still, event.deltaY > 0 ? 1 / FACTOR ** 0.5 : FACTOR ** 0.5, this._at(figure, event.offsetX));
+    this.redraw();
+  }
+
+  _move(figure, share) {
+    if (figure.plot.timed && !this._still) this.element.dispatchEvent(new CustomEvent("pslab-hold", { bubbles: true }));
+    moveBy(figure.plot, this._history, this.view, share);
   }
 
   _key(figure, event) {
-    const direction = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-    if (event.key === "Escape") {
-      Object.assign(this.view, { zoom: null, timeZoom: null });
+    const direction = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -1, ArrowDown: 1 }[event.key];
+    const factor = { "+": FACTOR, "=": FACTOR, "-": 1 / FACTOR }[event.key];
+    if (event.key === "Escape" || event.key === "0") {
+      showAll(this.view);
       this._leave();
     }
-    if (!direction || !this._history) return;
+    if ((!direction && !factor) || !this._history || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
-    const values = figure.plot.timed ? this._history.steps().map((step) => step.end - step.wall / 2).sort((a, b) => a - b) : this._history.curve("step").x;
+    if (figure.plot.still) {
+      const rows = (this._history.state.links ?? []).length;
+      if (direction && rows) this._read(figure, () => this._showRow(figure, Math.min(Math.max((this.view.row ?? -1) + direction, 0), figure.plot.rowAt(sizeOf(figure.canvas), this._history, Infinity)), figure.canvas.clientWidth / 2));
+      return;
+    }
+    if (factor) zoomBy(figure.plot, this._history, this.view, this._still, factor, this.view.time ?? this.view.step);
+    else if (event.shiftKey) this._move(figure, 0.2 * direction);
+    else this._readOn(figure, direction);
+    this.redraw();
+  }
+
+  /** Go to the next place where there is something to read. */
+  _readOn(figure, direction) {
+    const [low, high] = inSight(figure.plot, this._history, this.view);
+    const all = figure.plot.timed ? this._history.steps().map((step) => step.end - step.wall / 2).sort((a, b) => a - b) : this._history.curve("step").x;
+    const values = all.filter((value) => value >= low && value <= high);
     if (!values.length) return;
     const now = figure.plot.timed ? this.view.time : this.view.step;
     const at = now === null ? values.length - 1 : Math.min(Math.max(nearest(values, now) + direction, 0), values.length - 1);
-    this._show(figure, values[at], figure.canvas.clientWidth / 2);
+    this._read(figure, () => this._show(figure, values[at], figure.canvas.clientWidth / 2));
+  }
+
+  /** Show something, and let a screen reader say it. */
+  _read(figure, show) {
+    show();
     setAttribute(this._tip, "data-plot", figure.name);
     this._said.textContent = this._tip.innerText.replace(/\n/g, ", ");
   }
 }
 
+function sizeOf(canvas) {
+  return { width: canvas.clientWidth, height: canvas.clientHeight };
+}
+
 /** A short sample of a line or an area. */
 function sample(entry, theme) {
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  for (const [name, value] of Object.entries({ width: entry.area ? 10 : 18, height: 10, "aria-hidden": "true" })) svg.setAttribute(name, value);
-  const color = onPaper(entry.color, theme);
+  for (const [name, value] of Object.entries({ width: entry.area ? 9 : entry.short ? 12 : 18, height: 10, "aria-hidden": "true" })) svg.setAttribute(name, value);
+  const color = theme[entry.color] ?? onPaper(entry.color, theme);
   svg.innerHTML = entry.area
-    ? `<rect y="0.5" width="10" height="9" fill="${color}"/>${{ "/": '<path d="M1 9 8 1M5 9 11 2" ', "\\": '<path d="M1 1 8 9M5 1 11 8" ', ".": '<path d="M2 3h1M6 3h1M10 3h1M2 7h1M6 7h1M10 7h1" ' }[entry.hatch]?.concat(`stroke="${theme.paper}" opacity="0.7"/>`) ?? ""}`
-    : `<line x1="0" y1="5" x2="18" y2="5" stroke="${color}" stroke-width="2" stroke-dasharray="${DASHES[entry.dash].join(" ")}"/>`;
+    ? `<rect y="0.5" width="9" height="9" fill="${color}"/>${{ "/": '<path d="M1 9 8 1M5 9 11 2" ', "\\": '<path d="M1 1 8 9M5 1 11 8" ', ".": '<path d="M2 3h1M6 3h1M10 3h1M2 7h1M6 7h1M10 7h1" ' }[entry.hatch]?.concat(`stroke="${theme.paper}" opacity="0.7"/>`) ?? ""}`
+    : `<line x1="0" y1="5" x2="100%" y2="5" stroke="${color}" stroke-width="2" stroke-dasharray="${DASHES[entry.dash].join(" ")}"/>`;
   return svg;
 }

@@ -38,11 +38,11 @@ export function divergenceScale(values) {
   return positive.length < values.length ? zeroLogScale(least, Math.max(most, 10 * least)) : logScale(low / 1.3, most);
 }
 
-/** From zero to a little above the largest; a few that are far above all others run out of the picture. */
-export function amountScale(values) {
+/** From zero to a little above the largest, and above `least`; those beyond a `share` of all that are far above the others run out of the picture. */
+export function amountScale(values, least = 0, share = 0.97) {
   const sorted = [...values].sort((a, b) => a - b);
-  const usual = sorted[Math.floor(0.97 * (sorted.length - 1))] ?? 0;
-  return linearScale(0, Math.min(1.1 * (sorted.at(-1) ?? 0), 1.8 * usual || Infinity) || 1);
+  const usual = sorted[Math.floor(share * (sorted.length - 1))] ?? 0;
+  return linearScale(0, Math.max(Math.min(1.1 * (sorted.at(-1) ?? 0), 1.8 * usual || Infinity), 1.1 * least) || 1);
 }
 
 /** The smallest and the largest of the values; 0 and 1 where there are none. */

@@ -1,19 +1,24 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { stack } from "../../../../pslab/lab/panel/front/area_plot.mjs";
-import { stepped } from "../../../../pslab/lab/panel/front/controls.mjs";
+import { stack, stairs } from "../../../../pslab/lab/panel/front/area_plot.mjs";
+import { moved, stepped } from "../../../../pslab/lab/panel/front/controls.mjs";
 import { formatBytes, formatCount, formatNumber, formatSeconds } from "../../../../pslab/lab/panel/front/format.mjs";
+import { plotsOf } from "../../../../pslab/lab/panel/front/figures.mjs";
 import { History, nearest } from "../../../../pslab/lab/panel/front/history.mjs";
+import { marksAt } from "../../../../pslab/lab/panel/front/marks.mjs";
 import { onPaper } from "../../../../pslab/lab/panel/front/pen.mjs";
-import { plotsOf } from "../../../../pslab/lab/panel/front/plots.mjs";
 import { amountScale, divergenceScale, linearScale, logScale, lossScale, zeroLogScale } from "../../../../pslab/lab/panel/front/scales.mjs";
-import { inner } from "../../../../pslab/lab/panel/front/series_plot.mjs";
+import { inner, smoothed } from "../../../../pslab/lab/panel/front/series_plot.mjs";
 import { timeWindow } from "../../../../pslab/lab/panel/front/timeline_plot.mjs";
+import { linkRows } from "../../../../pslab/lab/panel/front/link_plot.mjs";
+import { WORDS, speak } from "../../../../pslab/lab/panel/front/words.mjs";
+import { CHINESE } from "../../../../pslab/lab/panel/front/words_zh.mjs";
+import { inSight, look, moveBy, showAll, wholeOf, zoomBy } from "../../../../pslab/lab/panel/front/zoom.mjs";
 import { notedPen, stepsMessage } from "./canvas.mjs";
 
 const PALETTE = { series: ["#0072B2", "#D55E00", "#009E73"], phases: { compute: "#009E73", wait: "#BBBBBB", push: "#E69F00", pull: "#56B4E9" }, flows: { pushed: "#E69F00", pulled: "#56B4E9", fed: "#CC79A7" } };
 const SIZE = { width: 300, height: 200 };
-const VIEW = { step: null, time: null, zoom: null, timeZoom: null };
+const VIEW = { step: null, time: null, row: null, zoom: null, timeZoom: null, span: null };
 const close = (a, b, within = 0.01) => assert.ok(Math.abs(a - b) <= within, `${a} is not ${b}`);
 
 function told(columns, state = {}) {
@@ -97,7 +102,11 @@ test("words at the axes do not meet, nor do those of the marks", () => {
   const boxes = drawn.words.map(({ text, x, y, width, align }) => ({ text, left: x - width * { left: 0, center: 0.5, right: 1 }[align], width, top: y - 6 }));
   for (const a of boxes) for (const b of boxes)
     if (a !== b && Math.abs(a.top - b.top) < 11 && a.left < b.left + b.width && b.left < a.left + a.width) assert.fail(`${a.text} meets ${b.text}`);
-  for (const mark of marks.slice(0, 3)) assert.ok(drawn.words.some(({ text }) => text === mark.words), mark.words);
+  const named = marks.filter((mark) => drawn.words.some(({ text }) => text === mark.words)).map((mark) => mark.words);
+  assert.deepEqual(named, ["rate 0.05", "batch 128"]);
+  assert.deepEqual(marksAt(history.state.marks, 205, 150), ["since step 200: 4 workers", "since step 300: rate 0.05"]);
+  assert.deepEqual(marksAt(history.state.marks, 5000, 10), ["since step 300: rate 0.05"]);
+  assert.deepEqual(marksAt(history.state.marks, -9, 1), []);
 });
 
 test("areas are stacked", () => {
@@ -133,6 +142,107 @@ test("bars of the timeline are as long as what they stand for, and end where the
   assert.deepEqual(timeWindow(history.steps()), [0, 1]);
 });
 
+test("a straggler and its delay are named, one that is lost is hatched, and what goes on is framed", () => {
+  const fields = ["end", "wall", "compute", "push", "wait", "pull", "worker", "step"];
+  const rows = Float32Array.from([1, 1, 0.5, 0, 0.5, 0, 0, 7, 0.5, 0.5, 0.5, 0, 0, 0, 1, 8]);
+  const tasks = [{ name: "worker:0", state: "running", delay: "50 ms on average, exponential" }, { name: "worker:1", state: "running", delay: "" }];
+  const history = told({ step: [1], loss: [1] }, { tasks, training: "running" });
+  history.take({ timeline: { origin: 0, fields, buffer: 0 } }, [new DataView(rows.buffer)]);
+  const { timeline } = plotsOf(PALETTE);
+  const { pen, drawn } = notedPen();
+  timeline.draw(pen, { width: 486, height: 200 }, history, VIEW);
+  assert.ok(drawn.words.some(({ text }) => text === "+50 ms"));
+  const frames = drawn.lines.filter(({ points }) => points.length === 4);
+  assert.equal(frames.length, 1, "worker:0 has just ended its step");
+  const at = (time) => 74 + (time - inSight(timeline, history, VIEW)[0]) / (1 - inSight(timeline, history, VIEW)[0]) * 400;
+  close(frames[0].points[1][0], at(0.5));
+  assert.deepEqual(timeline.tell(history, 0.25, 1).map(({ label }) => label), ["worker:1, its step 8"]);
+});
+
+test("a prediction holds from its change to the next, and is drawn and told", () => {
+  const forecasts = [{ step: 0, seconds: 2, bottleneck: "network" }, { step: 5, seconds: 4, bottleneck: "cores" }];
+  assert.deepEqual(stairs(forecasts, 9), { x: [0, 5, 5, 9], y: [2, 2, 4, 4] });
+  assert.deepEqual(stairs([{ step: 3, seconds: null, bottleneck: "" }], 5), { x: [3, 5], y: [NaN, NaN] });
+  const history = told({ step: [0, 5, 9], compute: [1, 1, 1] }, { forecasts });
+  const { time } = plotsOf(PALETTE);
+  const { pen, drawn } = notedPen();
+  time.draw(pen, SIZE, history, VIEW);
+  const line = drawn.lines.find(({ color, points }) => color === "#000" && points.length === 4);
+  const box = inner(SIZE);
+  const scale = amountScale([1, 1, 1], 4);
+  close(line.points[3][1], box.top + (1 - scale.unit(4)) * box.height);
+  assert.ok(drawn.words.some(({ text }) => text === "predicted"));
+  assert.equal(time.tell(history, 4).at(-1).value, "2 s; bottleneck: the network");
+});
+
+test("divergence is a moving mean that does not reach over a mark, zeros among what was seen", () => {
+  const curve = { x: [0, 1, 2, 3, 4, 5], y: [0, 2, 1, 9, 7, 8] };
+  assert.deepEqual(smoothed(curve, [{ step: 3 }]).y, [1, 1, 1, 8, 8, 8]);
+  const history = told({ step: [0, 1, 2, 3], "divergence:0": [0.5, 0, 0.5, 0] });
+  const { pen, drawn } = notedPen();
+  plotsOf(PALETTE).divergence.draw(pen, SIZE, history, VIEW);
+  const dots = drawn.bars.filter(({ width }) => width === 2);
+  assert.equal(dots.length, 4);
+  close(dots[1].top + 1, inner(SIZE).top + inner(SIZE).height, 0.5);
+});
+
+test("each link is a row, with what went both ways; of many, those with the most are shown", () => {
+  const links = [["ps:0", "worker:1", 300, 1, 3000], ["worker:1", "ps:0", 200, 1, 2000], ["worker:10", "ps:0", 5, 1, 50], ["worker:2", "ps:0", 1, 1, 10]];
+  assert.deepEqual(linkRows(links).map(({ name, pushed, pulled }) => [name, pushed, pulled]), [["w1 – ps:0", 200, 300], ["w2 – ps:0", 1, 0], ["w10 – ps:0", 5, 0]]);
+  const plot = plotsOf(PALETTE).links;
+  const history = told({ step: [1] }, { links });
+  const { pen, drawn } = notedPen();
+  plot.draw(pen, SIZE, history, VIEW);
+  const [pushed, pulled] = ["#E69F00", "#56B4E9"].map((color) => drawn.bars.find((bar) => bar.color === color));
+  close(pulled.width / pushed.width, 1.5);
+  assert.equal(plot.rowAt(SIZE, history, 0), 0);
+  assert.match(plot.tell(history, 0, SIZE)[1].value, /200 B in 1 messages a step; 2 kB in all/);
+  const small = notedPen();
+  plot.draw(small.pen, { width: 300, height: 50 }, history, VIEW);
+  assert.ok(small.drawn.words.some(({ text }) => text === "and 2 more: 6 B"));
+});
+
+test("one zooms around a place, moves within what there is, and back", () => {
+  const history = told({ step: [0, 100], loss: [1, 2] });
+  const { loss } = plotsOf(PALETTE);
+  const view = { ...VIEW };
+  zoomBy(loss, history, view, false, 0.5, 20);
+  assert.deepEqual(view.zoom, [10, 60]);
+  moveBy(loss, history, view, 2);
+  assert.deepEqual(view.zoom, [50, 100]);
+  zoomBy(loss, history, view, false, 8, 60);
+  assert.equal(view.zoom, null);
+  look(loss, history, view, [-5, 30]);
+  assert.deepEqual(view.zoom, [0, 30]);
+  showAll(view);
+  assert.deepEqual(inSight(loss, history, view), [0, 100]);
+});
+
+test("a timeline that goes on keeps its end while it is zoomed", () => {
+  const fields = ["end", "wall", "compute", "push", "wait", "pull", "worker", "step"];
+  const rows = Float32Array.from(Array.from({ length: 40 }, (_, k) => [k + 1, 1, 1, 0, 0, 0, 0, k]).flat());
+  const history = told({ step: [1] });
+  history.take({ timeline: { origin: 0, fields, buffer: 0 } }, [new DataView(rows.buffer)]);
+  const { timeline } = plotsOf(PALETTE);
+  const view = { ...VIEW };
+  assert.deepEqual(wholeOf(timeline, history), [0, 40]);
+  assert.deepEqual(inSight(timeline, history, view), [16, 40]);
+  zoomBy(timeline, history, view, false, 0.5, null);
+  assert.deepEqual(inSight(timeline, history, view), [28, 40]);
+  zoomBy(timeline, history, view, false, 100, null);
+  assert.deepEqual(inSight(timeline, history, view), [0, 40]);
+  zoomBy(timeline, history, view, true, 0.5, 10);
+  assert.deepEqual(inSight(timeline, history, view), [5, 25]);
+});
+
+test("what is typed in words moves along its ladder, and each of several numbers by itself", () => {
+  const face = { ladder: ["1 ms", "2 ms", "no limit"], value: "2 ms" };
+  assert.equal(moved("1 ms", 1, face), "2 ms");
+  assert.equal(moved("3 ms", 1, face), "no limit");
+  assert.equal(moved("no limit", 1, face), "no limit");
+  assert.equal(moved("64, 32", -1, { ladder: [], factor: 2, least: 1, most: null }), "32, 16");
+});
+
 test("a plot with nothing to show says so", () => {
   for (const plot of Object.values(plotsOf(PALETTE))) {
     const { pen, drawn } = notedPen();
@@ -153,4 +263,12 @@ test("the nearest place, and colours that can be told from dark paper", () => {
   assert.equal(nearest([], 1), -1);
   assert.equal(onPaper("#0072B2", { light: true }), "#0072B2");
   assert.equal(onPaper("#0072B2", { light: false }), "rgb(89,163,205)");
+});
+
+test("whatever is said in English is said in Chinese, with the same values", () => {
+  const shape = (words) => (words instanceof Array ? words.map(shape) : typeof words === "object" ? Object.fromEntries(Object.entries(words).map(([name, inner]) => [name, shape(inner)])) : typeof words === "function" ? words.length : "text");
+  const english = structuredClone(shape(WORDS));
+  assert.deepEqual(shape(CHINESE), english);
+  speak("zh");
+  assert.equal(WORDS.buttons.start, "开始");
 });

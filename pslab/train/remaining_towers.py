@@ -1,0 +1,66 @@
+"""The towers of one step while they have data: each time some run out, the step is built anew for those that remain."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from pslab.data.batches import Batches
+from pslab.train.distances import ReplicaParameters
+from pslab.train.in_graph import TowersGraph, TowersStep, sync_towers
+from pslab.train.job import Job
+from pslab.train.turns import TowersTurn
+
+
+class RemainingTowers:
+    """The client's step of all towers that have data.
+
+    A step of fewer towers is another graph. What compression has kept back in the one before is given up, as at a change of mode.
+
+    Args:
+        job: the job.
+        data: the batches of each worker.
+        turn_of: a turn of a graph's step.
+    """
+
+    def __init__(self, job: Job, data: Mapping[int, Batches], turn_of: Callable[[TowersGraph, TowersStep], TowersTurn]) -> None:
+        self._job = job
+        self._data = data
+        self._turn_of = turn_of
+        self._workers = self._with_data() or list(data)
+        self._turn = self._build()
+
+    def _with_data(self) -> list[int]:
+        return [worker for worker, batches in self._data.items() if batches.left]
+
+    def _build(self) -> TowersTurn:
+        graph = sync_towers(self._job, self._workers)
+        return self._turn_of(graph, graph.steps[0])
+
+    @property
+    def replicas(self) -> list[ReplicaParameters]:
+        """Those of the towers that remain."""
+        return self._turn.replicas
+
+    @property
+    def left(self) -> float:
+        """How many steps there are data for, in one tower at least."""
+        return max(batches.left for batches in self._data.values())
+
+    def claim(self) -> None:
+        """Wait for a claim."""
+        self._turn.claim()
+
+    def take(self) -> bool:
+        """One step of the towers that have data for it."""
+        if (remaining := self._with_data()) != self._workers:
+            self._workers = remaining
+            self._turn = self._build()
+        return self._turn.take()
+
+    def leave(self, claimed: bool) -> None:
+        """Give back what is claimed."""
+        self._turn.leave(claimed)
+
+    def cancel(self) -> None:
+        """Give up the step in flight."""
+        self._turn.cancel()
