@@ -217,7 +217,7 @@ class Crew:
             return ""
         self.pause()
         self.sleepers.wake()
-        self._cluster.call_all("let_go", tasks=self._servers())
+        self._cluster.call_all("let_go", tasks=self._servers(), epoch_id=self._epoch_id)
         self._cluster.call_all("stop_updates", patience=patience)
         told = "" if self._homecoming is None else self._homecoming.end()
         self.active, self._homecoming = False, None
@@ -282,7 +282,7 @@ class Crew:
         """Whether every ps has made the updates up to global step ``step``: the first counts them, and others may be behind."""
         if not (self.active and self.strategies[-1].races):
             return True  # who makes an update counts it when all ps have made it
-        epoch_id = self.job(self.strategies[-1]).epoch_id
+        epoch_id = self._epoch_id
         return all(self._cluster.call(ps, "updates", epoch_id=epoch_id) >= step - self._first_step for ps in self._servers()[1:])
 
     def has_parameters(self) -> bool:
@@ -345,13 +345,17 @@ class Crew:
         steps = {f"worker:{i}": int(np.count_nonzero(mine["worker"] == i)) for i in range(self.workers)}
         return Traffic(self._cluster.call_all("traffic"), steps)
 
+    @property
+    def _epoch_id(self) -> str:
+        return self.job(self.strategies[-1]).epoch_id
+
     def _stop_and_drop(self) -> None:
         """What is forgotten before all loops have ended would be made anew by those that still run."""
         try:
             self._note(self._cluster.call_all("stop"))
             self.keeper.end(self.places.out())
         finally:
-            held = self._cluster.call_all("drop", epoch_id=self.job(self.strategies[-1]).epoch_id)
+            held = self._cluster.call_all("drop", epoch_id=self._epoch_id)
         self._dropped += max(held.values(), default=0)
         self.progress = self.progress._replace(late=0)
 

@@ -98,10 +98,13 @@ class OrderService:
         with task.monitor:
             return {name: np.asarray(value) for name, value in gate_of(task, resources_of(epoch_id)).kept.items()}
 
-    def let_go(self) -> None:
-        """Let workers go on that wait for slower ones, or at gates, so that their turns come to an end."""
-        task = self._server.task
+    def let_go(self, epoch_id: str) -> None:
+        """Let workers go on that wait in an epoch for slower ones, or at gates, so that their turns come to an end.
+
+        What an epoch that was abandoned has left waiting stays there, until it is seen that nobody wants it any more.
+        """
+        task, name = self._server.task, resources_of(epoch_id)
         with task.monitor:
-            for waited in (*task.resources(CLOCKS), *task.resources(GATES)):
+            for waited in (*task.resources(CLOCKS + name), *task.resources(GATES + name)):
                 waited.open()
             task.monitor.notify_all()
