@@ -3,7 +3,7 @@
 from typing import Any
 
 from pslab.train import service
-from pslab.train.turns import StepRecorder
+from pslab.train.step_recorder import StepRecorder
 
 
 class _Silent(StepRecorder):

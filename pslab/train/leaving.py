@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pslab.graph.operation import Operation
-from pslab.runtime.session import Session
 from pslab.sync.claim_ops import give_back
 from pslab.sync.pacing_ops import clock_leave
 from pslab.sync.quorum_ops import QuorumRule, quorum_leave
@@ -59,22 +58,3 @@ def giving_back(job: Job, replica: Replica) -> Operation:
     """An op that gives a claim back."""
     with replica.graph.as_default(), replica.graph.device(PS_0):
         return give_back(job.epoch_id)
-
-
-class Exit:
-    """The way out of a training.
-
-    Args:
-        session: a session of the graph.
-        leaving: what it runs.
-    """
-
-    def __init__(self, session: Session, leaving: Leaving) -> None:
-        self._session = session
-        self._leaving = leaving
-
-    def take(self, claimed: bool) -> None:
-        """Leave; ``claimed`` tells whether there is a claim to be given back."""
-        ops = [*self._leaving.leave, *([self._leaving.give_back] if claimed else [])]
-        if ops:
-            self._session.prepare(ops, []).run(())

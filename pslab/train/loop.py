@@ -13,6 +13,7 @@ from typing import Protocol
 from pslab.data.batches import Batches
 from pslab.errors import InternalError, OutOfRangeError, PslabError
 from pslab.train.distances import ReplicaParameters
+from pslab.train.participant import Participant
 from pslab.train.places import DataPlace
 
 GRACE_S = 0.02
@@ -29,6 +30,10 @@ class Turn(Protocol):
     """One step of a loop."""
 
     @property
+    def participant(self) -> Participant:
+        """How the loop takes part: claims updates, is cut short, leaves."""
+
+    @property
     def replicas(self) -> list[ReplicaParameters]:
         """The replicas that it steps, as they came to their last commits."""
 
@@ -36,21 +41,12 @@ class Turn(Protocol):
     def left(self) -> float:
         """How many steps there are data for: a whole number, or infinity."""
 
-    def claim(self) -> None:
-        """Wait until the next update may be made, and claim it."""
-
     def take(self) -> bool:
         """Make a step; returns whether the next update is claimed already.
 
         Raises:
             OutOfRangeError: there is nothing to make it of, nor will there be.
         """
-
-    def leave(self, claimed: bool) -> None:
-        """Let nobody wait for it any more: it makes no further step, not even the one that may be ``claimed``."""
-
-    def cancel(self) -> None:
-        """Give up what runs, from another thread."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +110,7 @@ class Loop:
         deadline = monotonic() + (patience if self.makes_updates else GRACE_S)
         while self._thread.is_alive():
             if self._waiting or monotonic() > deadline:
-                self._turn.cancel()
+                self._turn.participant.cancel()
             self._thread.join(LOOK_S)
 
     @property
@@ -155,12 +151,12 @@ class Loop:
                 granted = self._turn.take()
                 self._steps += 1
         if not self._stopping.is_set():
-            self._turn.leave(granted)
+            self._turn.participant.leave(granted)
             self._out = True
 
     def _claim(self) -> None:
         self._waiting = True
         try:
-            self._turn.claim()
+            self._turn.participant.claim()
         finally:
             self._waiting = False

@@ -8,7 +8,8 @@ from pslab.data.batches import Batches
 from pslab.train.distances import ReplicaParameters
 from pslab.train.in_graph import TowersGraph, TowersStep, sync_towers
 from pslab.train.job import Job
-from pslab.train.turns import TowersTurn
+from pslab.train.participant import Participant
+from pslab.train.towers_turn import TowersTurn
 
 
 class RemainingTowers:
@@ -37,6 +38,11 @@ class RemainingTowers:
         return self._turn_of(graph, graph.steps[0])
 
     @property
+    def participant(self) -> Participant:
+        """The turn's of the towers that remain."""
+        return self._turn.participant
+
+    @property
     def replicas(self) -> list[ReplicaParameters]:
         """Those of the towers that remain."""
         return self._turn.replicas
@@ -46,21 +52,9 @@ class RemainingTowers:
         """How many steps there are data for, in one tower at least."""
         return max(batches.left for batches in self._data.values())
 
-    def claim(self) -> None:
-        """Wait for a claim."""
-        self._turn.claim()
-
     def take(self) -> bool:
         """One step of the towers that have data for it."""
         if (remaining := self._with_data()) != self._workers:
             self._workers = remaining
             self._turn = self._build()
         return self._turn.take()
-
-    def leave(self, claimed: bool) -> None:
-        """Give back what is claimed."""
-        self._turn.leave(claimed)
-
-    def cancel(self) -> None:
-        """Give up the step in flight."""
-        self._turn.cancel()

@@ -31,6 +31,7 @@ from pslab.sync.quorum_ops import QUORUMS
 from pslab.trace.recorder import Fetched, Recorder
 from pslab.trace.records import step_dtype
 from pslab.train.camera import Camera, FilmedSession, Shot
+from pslab.train.chief_turn import ChiefTurn
 from pslab.train.collective import Pipeline, RingAllReduce
 from pslab.train.delays import Delay
 from pslab.train.distances import ReplicaParameters
@@ -42,15 +43,18 @@ from pslab.train.loop import CHIEFS, Loop, LoopStatus
 from pslab.train.model_session import ModelSession
 from pslab.train.order_service import OrderService
 from pslab.train.pipeline import pipeline
+from pslab.train.pipeline_turn import PipelineTurn
 from pslab.train.reading import Reading, Supply, readers_of, write_share
 from pslab.train.remaining_towers import RemainingTowers
+from pslab.train.replica_turn import ReplicaTurn
 from pslab.train.resident import Residence
-from pslab.train.resident_turns import PipelineTurn, RingTurn
 from pslab.train.ring import ring_replica
+from pslab.train.ring_turn import RingTurn
+from pslab.train.step_recorder import StepRecorder
 from pslab.train.straggler import STRAGGLER, changing
 from pslab.train.strategy import Replication
+from pslab.train.towers_turn import TowersTurn
 from pslab.train.traffic import TaskTraffic
-from pslab.train.turns import ChiefTurn, ReplicaTurn, StepRecorder, TowersTurn
 
 GLOBAL_STEP = "global_step"
 """Name of the variable that counts the updates."""

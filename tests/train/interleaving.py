@@ -17,8 +17,9 @@ from pslab.train.job import Job
 from pslab.train.model import Features, Model, try_out
 from pslab.train.model_session import ModelSession
 from pslab.train.reading import Supply
+from pslab.train.replica_turn import ReplicaTurn
+from pslab.train.step_recorder import StepRecorder
 from pslab.train.strategy import Strategy
-from pslab.train.turns import ReplicaTurn, StepRecorder
 from tests.train.tasks import LocalTasks
 
 
@@ -53,9 +54,6 @@ class Interleaved:
 
     def parameters(self) -> dict[str, np.ndarray]:
         return self._model.parameters()
-
-    def arrived(self, worker: int) -> list[np.ndarray]:
-        return list(self._turns[worker].arrived)
 
     def records(self) -> np.ndarray:
         return self.recorder.since(0).records

@@ -13,7 +13,7 @@ DEADLINE_S = 10.0
 
 
 class Turns:
-    """Turns with doors: each claim and each take waits until it is let through."""
+    """Turns with doors, and the part they take: each claim and each take waits until it is let through."""
 
     def __init__(self, granted_next: bool = False) -> None:
         self.claims = threading.Semaphore(0)
@@ -25,6 +25,7 @@ class Turns:
         self.left: float = math.inf
         self.given_back: list[bool] = []
         self._granted_next = granted_next
+        self.participant = self
 
     def claim(self) -> None:
         self._pass(self.claims)

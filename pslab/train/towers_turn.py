@@ -1,0 +1,75 @@
+"""The client's turn, where one graph has the towers of all workers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from time import perf_counter
+
+import numpy as np
+
+from pslab.data.batches import Batches
+from pslab.graph.tensor import Tensor
+from pslab.runtime.session import Session, Step
+from pslab.train.distances import ReplicaParameters
+from pslab.train.divergence import relative_distance
+from pslab.train.in_graph import TowersGraph, TowersStep
+from pslab.train.observer import Observer
+from pslab.train.participant import Participant
+from pslab.train.reading import Supply
+from pslab.train.step_recorder import StepRecorder
+
+
+class TowersTurn:
+    """The client's step of some towers.
+
+    Attributes:
+        replicas: the towers' parameters as they were read in the last step that was observed.
+    """
+
+    def __init__(
+        self, graph: TowersGraph, step: TowersStep, session: Session, batches: Sequence[Batches], supply: Supply, records: Sequence[StepRecorder]
+    ) -> None:
+        self._batches = batches
+        self._supply = supply
+        self._records = records
+        self._workers = step.workers
+        self._takes = [tower.source.take for tower in step.towers]
+        for tower, own in zip(step.towers, batches, strict=True):
+            supply.begin(tower.source, own)
+        self._metrics = len(step.towers[0].metrics)
+        values = [t for tower in step.towers for t in (tower.loss, *tower.metrics.values())]
+        fetches: list[Tensor] = [step.staleness, step.next_step, step.granted, *values]
+        self._plain: Step = session.prepare([*fetches, *step.further], step.feeds)
+        self._observed: Step = session.prepare([*fetches, *step.distances, *graph.replica.reads, *step.further], step.feeds)
+        self.participant = Participant(session, graph.claim, step.leaving)
+        self._fetched, self._seen = len(fetches), len(fetches) + len(step.distances)
+        self._names = [v.op.name for v in graph.replica.variables]
+        self.replicas: list[ReplicaParameters] = []
+        self._observer = Observer(perf_counter())
+        session.prepare(list(step.begin), []).run(())
+
+    @property
+    def left(self) -> float:
+        """How many batches are to come for all of these towers."""
+        return min(batches.left for batches in self._batches)
+
+    def take(self) -> bool:
+        """One step of the towers."""
+        feeds = [array for take, batches in zip(self._takes, self._batches, strict=True) for array in take(batches)]
+        began = perf_counter()
+        observed = self._observer.due(began)
+        with self._supply.explained():
+            result = (self._observed if observed else self._plain).run(feeds)
+        stale, next_step, granted, *values = result.values[: self._fetched]
+        divergence = relative_distance(result.values[self._fetched : self._seen]) if observed else np.nan
+        if observed:
+            read = dict(zip(self._names, result.values[self._seen :], strict=True))
+            self.replicas = [ReplicaParameters(f"worker:{worker}", int(next_step), read, read) for worker in self._workers]
+        width, paused_ns = self._metrics + 1, self.participant.waited_ns()
+        for i, (worker, records) in enumerate(zip(self._workers, self._records, strict=True)):
+            loss, *metrics = values[i * width : (i + 1) * width]
+            times = result.times[f"worker:{worker}"]
+            times.wait += times.idle  # the worker waits for its client, and through it for the others
+            records.record(int(next_step), loss, metrics, times, staleness=int(stale), divergence=divergence, paused_ns=paused_ns, observed=observed)
+        self._observer.note(began, perf_counter(), observed)
+        return bool(granted)
