@@ -194,15 +194,8 @@ class TaskService(OrderService):
         session = self._session(graph.replica.graph)
         if self._name == CHIEF:
             session.prepare(list(graph.prepare), []).run(())
-        turn = ReplicaTurn(
-            graph,
-            session,
-            batches,
-            self._supply(session),
-            StepRecorder(self._recorder, worker, job.epoch),
-            self._name,
-            job.strategy.commit_every,
-        )
+        records = StepRecorder(self._recorder, worker, job.epoch)
+        turn = ReplicaTurn(graph, session, batches, self._supply(session), records, self._name, job.strategy.commit_every)
         loops.append(Loop(self._name, turn, makes_updates=not job.strategy.gathered, data={worker: batches}))
         return loops
 
