@@ -20,6 +20,12 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """The whole suite has all cores. What is picked out of it has one process, and so have browsers and GPUs, which are one for all."""
+    whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS and config.option.markexpr.startswith("not ")
+    return None if whole else 0  # None leaves it to pytest-xdist: a process for each core
+
+
 @pytest.fixture(autouse=True)
 def _fresh_default_graph() -> Iterator[None]:
     """A test begins with an empty default graph, and leaves nothing in it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -132,7 +133,8 @@ class RaceBook:
         self._gates: Mapping[str, AtGate] = {}
         self._handed: dict[int, set[str]] = {}
         self._goes_on_after = dict.fromkeys(range(workers), 0)
-        self._since_update: dict[str, set[int]] = {}
+        self._kept: dict[str, Counter[int]] = {}
+        self._chosen: Counter[int] | None = None
 
     def let_in(self, message: Message) -> None:
         """A message is about to be let in: what is seen from now on comes of it."""
@@ -171,8 +173,11 @@ class RaceBook:
     @property
     def due(self) -> bool:
         """Whether enough has been gathered everywhere for an update that is not made yet."""
-        counts = [len(self._since_update.get(ps, ())) for ps in self._used]
-        return self.strategy.gathered and bool(counts) and min(counts) >= self._required
+        if not self.strategy.gathered or not self._used:
+            return False
+        if isinstance(self.strategy.update, KAsync):  # the first ps chooses whose contributions the others wait for
+            return self._chosen is not None and all(self._chosen <= self._kept.get(ps, Counter()) for ps in self._used)
+        return all(self._kept.get(ps, Counter()).total() >= self._required for ps in self._used)
 
     @property
     def now(self) -> Moment:
@@ -224,7 +229,8 @@ class RaceBook:
         if message is not None and gates[message.ps].passed > self._passed(message.ps):
             self._see_handed_in(message, dropped=gates[message.ps].dropped > self._gates[message.ps].dropped)
         if version > self._versions[FIRST_PS]:
-            self._since_update = {}
+            self._kept = {ps: kept - self._chosen if self._chosen is not None else Counter() for ps, kept in self._kept.items()}
+            self._choose()
             for ps in sorted(self._used):
                 self._add(UPDATED, ps, None, version)
             self._versions = dict.fromkeys(self._versions, version)
@@ -242,7 +248,14 @@ class RaceBook:
         if ps == FIRST_PS:  # where it is decided how long it waits
             self._goes_on_after[worker] = read if isinstance(self.strategy.update, Sync) else version
         if not dropped:
-            self._since_update.setdefault(ps, set()).add(worker)
+            self._kept.setdefault(ps, Counter())[worker] += 1
+            if ps == FIRST_PS and self._chosen is None:
+                self._choose()
+
+    def _choose(self) -> None:
+        there = self._kept.get(FIRST_PS, Counter())
+        enough = isinstance(self.strategy.update, KAsync) and there.total() >= self._required
+        self._chosen = Counter(there) if enough else None
 
     def _passed(self, ps: str) -> int:
         return self._gates[ps].passed if ps in self._gates else 0

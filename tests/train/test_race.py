@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import pslab
 from pslab.data.datasets import Dataset
 from pslab.errors import FailedPreconditionError, UsageError
 from pslab.train.model import Model
@@ -106,6 +107,15 @@ def test_what_backup_workers_bring_too_late_is_dropped(start) -> None:
     assert trainer.advance(1).outcome == "gathered"
 
 
+def on_two(x, y):
+    """A variable on each of two ps."""
+    a, b = (pslab.Variable(np.ones((1, 1)), name=name) for name in "ab")
+    return pslab.reduce_mean(pslab.square(pslab.matmul(x, pslab.add(a, b)))), {}
+
+
+ON_TWO = Model(on_two, learning_rate=0.1)
+
+
 def test_k_async_takes_stale_contributions_too(start) -> None:
     trainer = start(Strategy(update=KAsync(2)), workers=3)
     trainer.advance(0)
@@ -123,15 +133,16 @@ def test_in_graph_a_read_is_a_message_of_its_own(start) -> None:
     assert told(trainer, 4) == [(APPLIED, 0, 2, 1)]
 
 
+def test_the_first_ps_chooses_who_makes_an_update_and_the_others_wait_for_those(start) -> None:
+    trainer = start(Strategy(update=KAsync(2)), workers=3, ps=2, model=ON_TWO)
+    at = [trainer.advance(worker, ps).global_step for worker, ps in ((0, 0), (1, 0), (2, 1), (0, 1), (1, 1))]
+    assert at == [0, 0, 0, 0, 1]  # two were at ps:1 before, but not the two
+    assert [trainer.advance(worker, ps).global_step for worker, ps in ((2, 0), (0, 1), (0, 0))] == [1, 1, 2]  # of worker:2, what it brought before
+
+
 @pytest.mark.parametrize("update", [Async(), Sync(), SSP(0)])
 def test_each_ps_is_told_of_by_itself(start, update) -> None:
-    def two(x, y):
-        import pslab as tf
-
-        a, b = (tf.Variable(np.ones((1, 1)), name=name) for name in "ab")
-        return tf.reduce_mean(tf.square(tf.matmul(x, tf.add(a, b)))), {}
-
-    trainer = start(Strategy(update=update), ps=2, model=Model(two, learning_rate=0.1))
+    trainer = start(Strategy(update=update), ps=2, model=ON_TWO)
     for worker, ps in ((0, 1), (1, 1), (1, 0), (0, 0)):
         passage = trainer.advance(worker, ps)
         assert passage.message == Message(f"ps:{ps}", worker, "commit")
