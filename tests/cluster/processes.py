@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable
 from pathlib import Path
-from time import monotonic
 
 import psutil
 
 SERVICE = "tests.cluster.services:Echo"
 ROOT = Path(__file__).parents[2]
-DEADLINE_S = 30.0
-
-
-def until(true: Callable[[], object], what: str) -> None:
-    """Wait for something to be true; fail where it takes too long."""
-    deadline = monotonic() + DEADLINE_S
-    while not true():
-        assert monotonic() < deadline, what
-        threading.Event().wait(0.02)
 
 
 def family(pid: int) -> list[psutil.Process]:

@@ -22,7 +22,8 @@ from pslab.errors import (
     UnavailableError,
     UsageError,
 )
-from tests.cluster.processes import DEADLINE_S, ROOT, SERVICE, family, gone, until
+from tests.cluster.processes import ROOT, SERVICE, family, gone
+from tests.waiting import DEADLINE_S, until
 
 
 def test_each_task_has_a_process_and_a_name(cluster) -> None:

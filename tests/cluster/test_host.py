@@ -16,7 +16,8 @@ import pytest
 
 from pslab.cluster import Cluster
 from pslab.errors import DeadlineExceededError, UnavailableError
-from tests.cluster.processes import DEADLINE_S, ROOT, SERVICE, family, gone, until
+from tests.cluster.processes import ROOT, SERVICE, family, gone
+from tests.waiting import DEADLINE_S, until
 
 
 @pytest.fixture

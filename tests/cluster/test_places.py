@@ -16,7 +16,8 @@ import pytest
 
 from pslab.cluster import Cluster
 from pslab.errors import FailedPreconditionError, ResourceExhaustedError, UnavailableError, UsageError
-from tests.cluster.processes import DEADLINE_S, ROOT, SERVICE, until
+from tests.cluster.processes import ROOT, SERVICE
+from tests.waiting import DEADLINE_S, until
 
 
 def test_tasks_as_threads_of_one_process() -> None:

@@ -25,7 +25,7 @@ from pslab.train.updates import Async, Sync
 from tests.lab.sweeps import DIGITS
 from tests.train.tasks import LocalTasks
 
-DEADLINE_S = 20.0
+DEADLINE_S = 60.0
 
 
 class LabTasks(LocalTasks):

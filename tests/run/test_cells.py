@@ -9,7 +9,7 @@ import pytest
 
 from pslab.errors import FailedPreconditionError
 from pslab.run.cells import Cells, CellState
-from tests.cluster.processes import until
+from tests.waiting import until
 
 
 @pytest.fixture

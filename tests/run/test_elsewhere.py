@@ -16,8 +16,9 @@ from pslab.run.launcher import run_on_dask
 from pslab.run.output import Output
 from pslab.run.plan import plan_tasks
 from pslab.run.processes import Ended
-from tests.cluster.processes import gone, until
+from tests.cluster.processes import gone
 from tests.run.test_launcher import FOREVER, HEAD, SERVE
+from tests.waiting import until
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,8 @@ from pslab.errors import ResourceExhaustedError, UsageError
 from pslab.run.launcher import run_program
 from pslab.run.plan import TaskPlan
 from pslab.run.processes import Ended, LocalProcess, events
-from tests.cluster.processes import family, gone, until
+from tests.cluster.processes import family, gone
+from tests.waiting import until
 
 LIMIT_S = 60
 

@@ -12,7 +12,7 @@ from pslab.errors import AbortedError, FailedPreconditionError, NotFoundError
 from pslab.lab.lab_cluster import SERVICE
 from pslab.run.on_tasks import run_cell
 from pslab.run.output import Output
-from tests.cluster.processes import until
+from tests.waiting import until
 
 TRAIN = """\
 with tf.device(tf.train.replica_device_setter(cluster=cluster, worker_device=f"/job:worker/task:{task_index}")):

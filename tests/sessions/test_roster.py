@@ -10,7 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 import pslab as tf
 from pslab.sessions.roster import Roster, RosterOps
-from tests.cluster.processes import until
+from tests.waiting import until
 
 
 class Members(RuleBasedStateMachine):

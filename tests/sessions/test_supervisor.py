@@ -11,7 +11,7 @@ import pytest
 
 import pslab as tf
 from pslab.errors import DeadlineExceededError, OutOfRangeError
-from tests.cluster.processes import until
+from tests.waiting import until
 
 
 def worker(tasks, index: int, body: Callable, **options) -> Callable[[], None]:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 import pslab as tf
-from tests.cluster.processes import until
+from tests.waiting import until
 
 RATE = 0.5
 

@@ -15,7 +15,8 @@ from pslab.train.strategy import Replication, Strategy
 from pslab.train.trainer import Trainer
 from pslab.train.updates import Sync
 from tests.train.tasks import LocalTasks
-from tests.train.test_trainer import DEADLINE_S, data
+from tests.train.test_trainer import data
+from tests.waiting import DEADLINE_S, until
 
 MODES = pytest.mark.parametrize("replication", list(Replication), ids=str)
 
@@ -80,7 +81,8 @@ def test_batches_are_of_the_new_size_and_go_on_in_the_data(start, replication) -
     trainer.adjust(batch_size=20)
     before = trainer.parameters()
     trainer.step(timeout=DEADLINE_S)
-    loss = trainer.news().records["loss"][-1]
+    until(lambda: 3 in trainer.records()["global_step"], "the step is not recorded")
+    (loss,) = trainer.records()["loss"][trainer.records()["global_step"] == 3]
     dataset = data()
     batches = Batches(dataset.x_train, dataset.y_train, 20, 0)
     batches.seek(2)

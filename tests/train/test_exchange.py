@@ -242,8 +242,8 @@ def trained(strategy: Strategy, steps: int, dataset: Dataset = DIGITS, workers: 
         status = trainer.wait(timeout=DEADLINE_S)
         assert (status.state, status.global_step) == ("done", steps), status
         residuals = {name: sorted(service._server.task.variables) for name, service in tasks.services.items() if name != "ps:0"}
+        trainer.stop()  # a step is recorded when it is answered
         result = trainer.parameters(), trainer.records(), trainer.evaluate(), residuals
-        trainer.stop()
         left = [n for service in tasks.services.values() for n in service._server.task.variables if n.endswith("/residual")]
         trainer.close()
     assert left == []

@@ -8,8 +8,7 @@ import pytest
 
 from pslab.errors import CancelledError, InvalidArgumentError, OutOfRangeError
 from pslab.train.loop import Loop
-
-DEADLINE_S = 10.0
+from tests.waiting import DEADLINE_S, until
 
 
 class Turns:
@@ -138,10 +137,7 @@ def test_a_failure_is_kept_and_ends_the_loop() -> None:
     loop.start()
     turns.claims.release()
     turns.takes.release()
-    deadline = monotonic() + DEADLINE_S
-    while loop.status().state != "failed":
-        assert monotonic() < deadline
-        threading.Event().wait(0.005)
+    until(lambda: loop.status().state == "failed", "it does not fail")
     status = loop.status()
     assert status.name == "worker:1"
     assert status.error is turns.fail
@@ -153,10 +149,7 @@ def out_of_data(turns: Turns) -> Loop:
     """The loop, when it is."""
     loop = Loop("worker:1", turns)
     loop.start()
-    deadline = monotonic() + DEADLINE_S
-    while not loop.status().out:
-        assert monotonic() < deadline
-        threading.Event().wait(0.005)
+    until(lambda: loop.status().out, "it goes on without data")
     assert (loop.status().state, loop.status().error) == ("out of data", None)
     return loop
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from time import monotonic
-
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -23,6 +21,7 @@ from pslab.train.updates import Async, Sync
 from tests.train import reference
 from tests.train.tasks import LocalTasks
 from tests.train.test_local import data
+from tests.waiting import DEADLINE_S, until
 
 
 def first_merge(workers: int, every: int, own_start: bool) -> MergeGap:
@@ -92,11 +91,13 @@ def test_in_every_mode_there_are_replicas_to_compare(replication, update) -> Non
         assert np.isfinite(trainer.merge_gap(16).gap)
         for name, value in trainer.parameters().items():
             np.testing.assert_array_equal(value, before[name])
-        deadline = monotonic() + 60
-        while not trainer.divergence_history():  # there is a look every half second at most
-            assert monotonic() < deadline
+
+        def seen() -> bool:  # there is a look every half second at most
             trainer.train(50)
-            trainer.wait(timeout=60)
+            trainer.wait(timeout=DEADLINE_S)
+            return bool(trainer.divergence_history())
+
+        until(seen, "nobody has looked at the replicas")
         trainer.stop()
         with pytest.raises(FailedPreconditionError, match="no replica"):
             trainer.merge_gap()

@@ -209,7 +209,7 @@ def test_nobody_has_data_twice_over_changes_of_mode_pauses_and_scaling(passes):
         assert [p.batches for p in status.places] == steps
         made = [int((trainer.records()["worker"] == w).sum()) for w in range(3)]
         assert all(m <= s for m, s in zip(made, steps, strict=True))
-        assert sum(steps) - sum(made) <= 3  # what was in flight as 2-async ended was dropped
+        assert sum(steps) - sum(made) <= 2 * 3  # sync and 2-async end without what is in flight, or has not been answered
         trainer.set_strategy(Strategy())
         with pytest.raises(FailedPreconditionError, match="out of data"):
             trainer.train(1)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import time
+import itertools
+import threading
 
 import numpy as np
 import pytest
@@ -24,8 +25,7 @@ from pslab.train.trainer import Trainer
 from tests.train import reference
 from tests.train.tasks import LocalTasks
 from tests.train.test_values import BATCH, RULES, STEPS, data
-
-DEADLINE_S = 30.0
+from tests.waiting import DEADLINE_S
 
 
 def mode(microbatches: int) -> Strategy:
@@ -42,6 +42,7 @@ def test_it_is_one_process_on_the_whole_batch_also_where_microbatches_differ_in_
         initial = trainer.parameters()
         trainer.train(STEPS)
         assert trainer.wait(timeout=120).state == "done"
+        trainer.stop()  # a step is recorded when it is answered
         parameters, records = trainer.parameters(), trainer.records()
         trainer.close()
     batches = Batches(dataset.x_train, dataset.y_train, workers * BATCH, seed=3)
@@ -87,27 +88,42 @@ def test_each_stage_takes_memory_for_its_own_parameters_and_a_ring_for_all_on_ea
     assert ring["worker:1"].variables - sum(layers) == 8
 
 
-def sleeps(x):
-    time.sleep(0.05)
-    return x
+class Meeting:
+    """Two stages, of which the first has microbatch j + 1 while the second has j: they wait for each other.
 
+    Args:
+        microbatches: of a step.
+    """
 
-def slow_stages(x, y):
-    """Two stages that take a twentieth of a second each, forward."""
-    with tf.device("/job:worker/task:0"):
-        w = tf.Variable(tf.ones([6, 4]), name="w")
-        hidden = tf.matmul(x, w)
-        hidden = hidden + 0.0 * tf.stop_gradient(tf.reshape(tf.py_func(sleeps, [hidden], tf.float32), [-1, 4]))
-    with tf.device("/job:worker/task:1"):
-        v = tf.Variable(tf.ones([4, 1]), name="v")
-        score = tf.matmul(hidden, v)
-        score = score + 0.0 * tf.stop_gradient(tf.reshape(tf.py_func(sleeps, [score], tf.float32), [-1, 1]))
-        return tf.reduce_mean(tf.square(score - tf.to_float(tf.reshape(y, [-1, 1])))), {}
+    def __init__(self, microbatches: int) -> None:
+        self._rounds = [range(1, microbatches), range(microbatches - 1)]  # when a stage has company
+        self._calls = [itertools.cycle(range(microbatches)) for _ in range(2)]
+        self._both = threading.Barrier(2)
+
+    def at(self, stage: int):
+        def meet(x):
+            if next(self._calls[stage]) in self._rounds[stage]:
+                self._both.wait(DEADLINE_S)
+            return x
+
+        return meet
+
+    def stages(self, x, y):
+        """A model of two stages."""
+        with tf.device("/job:worker/task:0"):
+            w = tf.Variable(tf.ones([6, 4]), name="w")
+            hidden = tf.matmul(x, w)
+            hidden = hidden + 0.0 * tf.stop_gradient(tf.reshape(tf.py_func(self.at(0), [hidden], tf.float32), [-1, 4]))
+        with tf.device("/job:worker/task:1"):
+            v = tf.Variable(tf.ones([4, 1]), name="v")
+            score = tf.matmul(hidden, v)
+            score = score + 0.0 * tf.stop_gradient(tf.reshape(tf.py_func(self.at(1), [score], tf.float32), [-1, 1]))
+            return tf.reduce_mean(tf.square(score - tf.to_float(tf.reshape(y, [-1, 1])))), {}
 
 
 def test_microbatches_are_on_different_workers_at_once() -> None:
     with LocalTasks(1, 2) as tasks:
-        trainer = Trainer(tasks, data("float32"), Model(slow_stages, learning_rate=1e-4), mode(4), BATCH)
+        trainer = Trainer(tasks, data("float32"), Model(Meeting(4).stages, learning_rate=1e-4), mode(4), BATCH)
         timeline = trainer.timeline()
         trainer.close()
     seen = {w: [s for s in timeline.spans[f"worker:{w}"] if s.type == "PyFunc"] for w in range(2)}

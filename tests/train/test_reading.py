@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
 import threading
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -70,19 +68,21 @@ def test_what_it_costs_to_bring_the_examples_to_the_workers() -> None:
 
 
 def test_files_are_gone_when_the_training_ends_and_the_mode_can_change() -> None:
-    before = set(Path(tempfile.gettempdir()).glob("pslab-*-worker-*.npz"))
     with LocalTasks(1, 2) as tasks:
         trainer = Trainer(tasks, data(), Model(MLP(2, [8]), seed=1), Strategy(), BATCH, reading=Reading.FILES)
         trainer.train(30)
         trainer.wait(timeout=60)
-        assert len(set(Path(tempfile.gettempdir()).glob("pslab-*-worker-*.npz")) - before) == 2
+        files = [share_path(trainer.job(), worker) for worker in range(2)]
+        assert all(file.exists() for file in files)
         trainer.set_strategy(Strategy(Replication.IN_GRAPH, Sync()))
         trainer.train(30)
         assert trainer.wait(timeout=60).global_step == 60
+        assert not any(file.exists() for file in files)
+        files += [share_path(trainer.job(), worker) for worker in range(2)]
         trainer.close()
         task = tasks.services["worker:0"]._server.task
         assert [name for name in task.variables if "reading" in name] == []
-    assert set(Path(tempfile.gettempdir()).glob("pslab-*-worker-*.npz")) - before == set()
+    assert not any(file.exists() for file in files)
 
 
 def test_shares_are_all_examples_once() -> None:

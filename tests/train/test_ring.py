@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
 from concurrent.futures import ThreadPoolExecutor
-from time import monotonic
 
 import numpy as np
 import pytest
@@ -31,8 +29,9 @@ from pslab.train.trainer import Trainer
 from pslab.train.updates import Sync
 from tests.train import reference
 from tests.train.tasks import LocalTasks
-from tests.train.test_trainer import DEADLINE_S, MANY
+from tests.train.test_trainer import MANY
 from tests.train.test_values import BATCH, RULES, STEPS, TOLERANCE, data, model, trained
+from tests.waiting import DEADLINE_S, until
 
 RING = Strategy(update=RingAllReduce())
 
@@ -181,7 +180,7 @@ def test_all_workers_have_the_same_parameters_and_slots_after_every_step() -> No
         trainer = Trainer(tasks, data("float32"), model("adam"), RING, BATCH)
         for _ in range(5):
             trainer.step()
-            until(lambda: {int(copy["updates"]) for copy in copies(tasks, 3)} == {trainer.status().global_step})
+            until(lambda: {int(copy["updates"]) for copy in copies(tasks, 3)} == {trainer.status().global_step}, "a copy lags behind")
             first, *others = copies(tasks, 3)
             assert len(first) == 4 * (1 + 4) + 1  # parameters, Adam's four slots of each, the count
             for other in others:
@@ -191,13 +190,6 @@ def test_all_workers_have_the_same_parameters_and_slots_after_every_step() -> No
         trainer.set_strategy(Strategy(update=Sync()))
         assert copies(tasks, 3) == [{}, {}, {}]
         trainer.close()
-
-
-def until(true) -> None:
-    deadline = monotonic() + DEADLINE_S
-    while not true():
-        assert monotonic() < deadline
-        threading.Event().wait(0.01)
 
 
 def test_the_plan_shows_two_messages_per_hop_of_a_worker_and_no_answer() -> None:

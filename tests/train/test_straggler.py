@@ -23,8 +23,8 @@ from pslab.train.strategy import ALL_MODES, Strategy
 from pslab.train.trainer import Trainer
 from pslab.train.updates import SSP, Async, KAsync, Sync
 from tests.train.tasks import LocalTasks
+from tests.waiting import DEADLINE_S, until
 
-DEADLINE_S = 20.0
 LONG_S = 600.0
 S = 10**9
 
@@ -144,10 +144,7 @@ def test_a_sleep_ends_when_the_delay_is_taken_away() -> None:
         straggler.slow(Constant(LONG_S), seed=0)
     sleeper = threading.Thread(target=drive, args=(compiled, [], NoLink(), task.monitor), daemon=True)
     sleeper.start()
-    deadline = monotonic() + DEADLINE_S
-    while not straggler._ends_ns:
-        assert monotonic() < deadline
-        threading.Event().wait(0.005)
+    until(lambda: straggler._ends_ns, "it does not sleep")
     assert sleeper.is_alive()
     with changing(task) as straggler:
         straggler.slow(None, seed=0)
@@ -187,13 +184,12 @@ def start(tasks):
 def asleep(tasks: LocalTasks, worker: str = "worker:1") -> None:
     """Wait until a worker is in a sleep."""
     task = tasks.services[worker]._server.task
-    deadline = monotonic() + DEADLINE_S
-    while True:
+
+    def sleeps() -> bool:
         with changing(task) as straggler:
-            if straggler._ends_ns:
-                return
-        assert monotonic() < deadline
-        threading.Event().wait(0.005)
+            return bool(straggler._ends_ns)
+
+    until(sleeps, f"{worker} does not sleep")
 
 
 @pytest.mark.parametrize("strategy", [m for m in ALL_MODES if isinstance(m.update, Async)], ids=str)

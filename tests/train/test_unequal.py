@@ -29,6 +29,7 @@ def trained(strategy: Strategy, steps: int, ps: int = 1, reading: Reading = Read
         trainer.train(steps)
         status = trainer.wait(timeout=60)
         assert (status.state, status.global_step) == ("done", steps), status
+        trainer.stop()  # a step is recorded when it is answered
         parameters, records = trainer.parameters(), trainer.records()
         trainer.close()
     return initial, parameters, records

@@ -47,6 +47,7 @@ def trained(dataset: Dataset, rule: str, strategy: Strategy, ps: int, workers: i
         trainer.train(steps)
         status = trainer.wait(timeout=120)
         assert (status.state, status.global_step) == ("done", steps), status
+        trainer.stop()  # a step is recorded when it is answered
         parameters, records = trainer.parameters(), trainer.records()
         trainer.close()
     return initial, parameters, records
