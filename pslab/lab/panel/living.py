@@ -9,6 +9,7 @@ import ipywidgets
 import traitlets
 from IPython.display import DisplayHandle, display
 
+from pslab.lab.language import language
 from pslab.lab.panel.snapshot import Still
 
 
@@ -16,9 +17,10 @@ class Living(anywidget.AnyWidget):
     """A widget that is told what has changed on a line, and keeps still pictures beside the places where it is shown."""
 
     line = traitlets.Instance(ipywidgets.Widget).tag(sync=True, **ipywidgets.widget_serialization)
+    language = traitlets.Unicode().tag(sync=True)
 
     def __init__(self, line: ipywidgets.Widget, **traits: Any) -> None:
-        super().__init__(line=line, **traits)
+        super().__init__(line=line, language=language(), **traits)
         self._stills: list[DisplayHandle] = []
         self.comm.__dict__.pop("_reply_subshell_id", None)  # it was opened from a cell, and is to answer while that cell runs
 

@@ -17,7 +17,6 @@ import traitlets
 
 from pslab.errors import UsageError
 from pslab.lab import palette
-from pslab.lab.language import language
 from pslab.lab.panel.actions import ACTIONS
 from pslab.lab.panel.controls import CONTROLS
 from pslab.lab.panel.desk import Desk
@@ -52,12 +51,11 @@ class Panel(Living):
     _esm = module_text()
     _css = style_text()
     palette = traitlets.Dict().tag(sync=True)
-    language = traitlets.Unicode().tag(sync=True)
     hide = traitlets.List().tag(sync=True)
     lock = traitlets.List().tag(sync=True)
 
     def __init__(self, station: Station, hide: Sequence[str], lock: Sequence[str]) -> None:
-        super().__init__(line=station.line, palette=_PALETTE, language=language(), hide=list(hide), lock=list(lock))
+        super().__init__(line=station.line, palette=_PALETTE, hide=list(hide), lock=list(lock))
         self._station = station
         self.on_msg(self._hear)
 
