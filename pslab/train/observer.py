@@ -13,11 +13,14 @@ class Observer:
 
     Args:
         now: time in seconds, of any origin.
+        observers: how many look in turn at the same ps, which may have to send more for each: a look takes the time of all.
     """
 
-    def __init__(self, now: float) -> None:
+    def __init__(self, now: float, observers: int = 1) -> None:
+        self._share = SHARE / observers
         self._next = now
         self._usual: float | None = None
+        self._extra: float | None = None
         self._again = False
 
     def due(self, now: float) -> bool:
@@ -27,8 +30,13 @@ class Observer:
     def note(self, began: float, ended: float, observed: bool) -> None:
         """Learn from a step how long one takes, and when the next look can be afforded."""
         took, self._again = ended - began, observed
-        if observed:
-            extra = took - self._usual if self._usual is not None else 0.0
-            self._next = ended + max(extra / SHARE, FIRST_INTERVAL_S)
-        else:
-            self._usual = took if self._usual is None else 0.9 * self._usual + 0.1 * took
+        if not observed:
+            self._usual = _smoothed(self._usual, took, 0.1)
+            return
+        if self._usual is not None:
+            self._extra = _smoothed(self._extra, max(0.0, took - self._usual), 0.3)  # where steps vary by more, one alone says nothing
+        self._next = ended + max((self._extra or 0.0) / self._share, FIRST_INTERVAL_S)
+
+
+def _smoothed(mean: float | None, value: float, weight: float) -> float:
+    return value if mean is None else (1 - weight) * mean + weight * value

@@ -14,6 +14,7 @@ from pslab.runtime.session import Session, Step
 from pslab.train.between_graph import ReplicaGraph
 from pslab.train.distances import ReplicaParameters
 from pslab.train.divergence import relative_distance
+from pslab.train.job import Job
 from pslab.train.observer import Observer
 from pslab.train.participant import Participant
 from pslab.train.reading import Supply
@@ -30,18 +31,16 @@ class ReplicaTurn:
         supply: what brings the batches.
         records: where its steps are written.
         task: its name.
-        commit_every: after how many steps it commits.
+        job: what it takes part in.
     """
 
-    def __init__(
-        self, graph: ReplicaGraph, session: Session, batches: Batches, supply: Supply, records: StepRecorder, task: str, commit_every: int
-    ) -> None:
+    def __init__(self, graph: ReplicaGraph, session: Session, batches: Batches, supply: Supply, records: StepRecorder, task: str, job: Job) -> None:
         self._batches = batches
         self._supply = supply
         self._records = records
         self._task = task
         self._names = [v.op.name for v in graph.replica.variables]
-        self._commit_every = commit_every
+        self._commit_every = job.strategy.commit_every
         tower = graph.replica.tower
         self._take = tower.source.take
         supply.begin(tower.source, batches)
@@ -53,9 +52,9 @@ class ReplicaTurn:
         self._known, self._fetched = len(known), len(fetches)
         self._plain = session.prepare([*fetches, *graph.further], graph.feeds)
         self._observed = session.prepare([*fetches, *graph.distances, *graph.further], graph.feeds)
-        self._local = session.prepare([*self._seen, *graph.local, *graph.local_ops], graph.feeds) if commit_every > 1 else None
+        self._local = session.prepare([*self._seen, *graph.local, *graph.local_ops], graph.feeds) if self._commit_every > 1 else None
         self.participant = Participant(session, graph.claim, graph.leaving)
-        self._observer = Observer(perf_counter())
+        self._observer = Observer(perf_counter(), job.workers)
         read_step, paused, *self._held = session.prepare([*graph.pull, *graph.pull_ops], []).run(()).values
         self._read_step, self._paused_ns = np.asarray(read_step), int(paused)
         self._came: tuple[Any, Sequence[Any], Sequence[Any]] = (read_step, self._held, self._held)

@@ -188,7 +188,7 @@ class TaskService(OrderService):
         if self._name == CHIEF:
             session.prepare(list(graph.prepare), []).run(())
         records = StepRecorder(self._recorder, worker, job.epoch)
-        turn = ReplicaTurn(graph, session, batches, self._supply(session), records, self._name, job.strategy.commit_every)
+        turn = ReplicaTurn(graph, session, batches, self._supply(session), records, self._name, job)
         loops.append(Loop(self._name, turn, makes_updates=not job.strategy.gathered, data={worker: batches}))
         return loops
 

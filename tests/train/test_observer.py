@@ -1,5 +1,7 @@
 """The observer: looking costs no more than its share."""
 
+import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -37,3 +39,16 @@ def test_over_a_long_time_looking_takes_no_more_than_its_share(usual: float, ext
         spent += extra if observed else 0.0
         looks += observed
     assert spent <= 1.5 * SHARE * now + 2 * extra
+
+
+@pytest.mark.parametrize("observers", [1, 8])
+def test_where_steps_vary_by_more_than_a_look_takes_it_still_has_no_more_than_its_share(observers: int) -> None:
+    rng = np.random.default_rng(0)
+    observer = Observer(0.0, observers)
+    now = spent = 0.0
+    for took in rng.gamma(4.0, 0.1 / 4, 20_000):  # 0.1 s on average, half of that up or down
+        observed = observer.due(now)
+        extra = 0.02 if observed else 0.0
+        observer.note(now, now + took + extra, observed)
+        now, spent = now + took + extra, spent + extra
+    assert 0 < spent <= SHARE / observers * now
