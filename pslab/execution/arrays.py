@@ -83,6 +83,11 @@ def backend(device: str) -> ArrayBackend:
     return CudaBackend(device, cupy)
 
 
+def host_array(array: Any) -> Any:
+    """An array of any device as a NumPy array."""
+    return array.get() if hasattr(array, "get") else np.asarray(array)
+
+
 def gpu_memory() -> int | None:
     """Bytes of memory that this process's first GPU has; None without one."""
     if not _gpu_count():

@@ -16,9 +16,10 @@ _now = ENGLISH
 
 
 def set_language(name: str) -> None:
-    """Let widgets speak another language: those that are shown from now on, and the controls of all.
+    """Let widgets speak another language: those that are shown from now on; and in all, what the kernel tells them (controls, facts of the graph, sentences).
 
-    Names that one types elsewhere, of rules and tasks, are the same in every language, and errors are in English.
+    Names that one types elsewhere, of rules and tasks, are the same in every language. Errors, tables and figures are in English: a figure's fonts may have
+    no other letters.
 
     Args:
         name: ``"en"`` or ``"zh"``.

@@ -15,6 +15,7 @@ from pslab.graph.variables import Variable
 from pslab.optim.hogwild import hogwild_update, torn_read
 from pslab.optim.ops import apply_update
 from pslab.optim.optimizer import Optimizer
+from pslab.sync.last_read_ops import keep_read
 from pslab.sync.ledger_ops import ledger_apply, ledger_read
 from pslab.sync.pacing_ops import Pace, clock_read, clock_tick
 from pslab.train.arrival_ops import compensate_delay, weigh
@@ -140,6 +141,16 @@ def note_read(job: Job, replica: Replica, worker: int, after: Callable[[str], Se
         kept = [v for v in variables if v is not replica.global_step] if isinstance(update, SSP) or _immediate(job).compensation else []
         with replica.graph.colocate_with(variables[0].op), replica.graph.control_dependencies(after(task)):
             ops.append(ledger_read(resources_of(job.epoch_id), worker, kept))
+    return ops
+
+
+def keep_reads(job: Job, replica: Replica) -> list[Operation]:
+    """Ops by which the ps keep the parameters as a tower reads them, at the beginning of its step."""
+    ops = []
+    for variables in by_task(replica).values():
+        with replica.graph.colocate_with(variables[0].op):
+            mine = [v for v in variables if v is not replica.global_step]
+            ops.append(keep_read(resources_of(job.epoch_id), replica.worker, mine))
     return ops
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections import defaultdict
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -332,7 +333,16 @@ class Crew:
         if not self.active:
             return []
         found = self._cluster.call_all("replicas", tasks=self.expected(self.strategies[-1]))
-        return sorted((replica for replicas in found.values() for replica in replicas), key=lambda r: int(r.worker.partition(":")[2]))
+        replicas = sorted((replica for replicas in found.values() for replica in replicas), key=lambda r: r.index)
+        return self._as_read(replicas) if self.strategies[-1].replication is Replication.IN_GRAPH else replicas
+
+    def _as_read(self, towers: list[ReplicaParameters]) -> list[ReplicaParameters]:
+        """Towers with their parameters, which are on the ps: as each has read them last."""
+        reads: defaultdict[int, dict[str, Any]] = defaultdict(dict)
+        for found in self._cluster.call_all("last_reads", tasks=self._servers(), epoch_id=self._epoch_id).values():
+            for worker, values in found.items():
+                reads[worker] |= values
+        return [replace(tower, began=reads[tower.index], arrived=reads[tower.index]) for tower in towers]
 
     def expected(self, strategy: Strategy) -> list[str]:
         """Tasks that have loops while an epoch is on."""

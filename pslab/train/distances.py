@@ -34,6 +34,11 @@ class ReplicaParameters:
     began: Parameters
     arrived: Parameters
 
+    @property
+    def index(self) -> int:
+        """The number of the worker."""
+        return int(self.worker.partition(":")[2])
+
 
 class Distance(NamedTuple):
     """A pair of parameter sets, compared.

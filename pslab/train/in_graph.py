@@ -13,7 +13,7 @@ from pslab.graph.ops.sources import identity
 from pslab.graph.tensor import Tensor
 from pslab.sync.claim_ops import claim, try_claim
 from pslab.sync.weighing_ops import mean_of
-from pslab.train.applying import apply_at_once, note_read, pace_of
+from pslab.train.applying import apply_at_once, keep_reads, note_read, pace_of
 from pslab.train.divergence import squared_distances
 from pslab.train.exchange import Exchange, send
 from pslab.train.job import Job
@@ -177,9 +177,10 @@ def _step(
     for read, old, variable in zip(first.reads, before, first.variables, strict=True):
         with graph.colocate_with(variable.op):
             distances.extend(squared_distances([read], [old]))
+    kept = [op for r in replicas for op in keep_reads(job, r)]
     begin = [op for exchange in exchanges for op in exchange.begin]
     end = Leaving((), giving_back(job, first)) if job.strategy.gathered else leaving(job, first)
-    return TowersStep([r.worker for r in replicas], [r.tower for r in replicas], stale, next_step, distances, granted, further, begin, end)
+    return TowersStep([r.worker for r in replicas], [r.tower for r in replicas], stale, next_step, distances, granted, [*further, *kept], begin, end)
 
 
 def _read_after(replica: Replica, ops: Sequence[Operation]) -> list[Tensor]:

@@ -1,4 +1,4 @@
-"""What a task can be asked about all that decides a race, and told of it: the order in which contributions are applied, and where random sequences are."""
+"""What a task can be asked about all that decides a race, and told of it: who has read what, whose turn it is, and where random sequences are."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pslab.execution.arrays import host_array
 from pslab.graph.ops.random import GENERATORS, generator_at, generator_state
 from pslab.runtime.task_server import TaskServer
 from pslab.sync.gate_ops import GATES, gate_of
+from pslab.sync.last_read_ops import last_reads_of
 from pslab.sync.ledger_ops import LEDGERS, ledger_of
 from pslab.sync.ops import ACCUMULATORS
 from pslab.sync.pacing_ops import CLOCKS
@@ -96,7 +98,14 @@ class OrderService:
         """The variables that were kept."""
         task = self._server.task
         with task.monitor:
-            return {name: np.asarray(value) for name, value in gate_of(task, resources_of(epoch_id)).kept.items()}
+            return {name: host_array(value) for name, value in gate_of(task, resources_of(epoch_id)).kept.items()}
+
+    def last_reads(self, epoch_id: str) -> dict[int, dict[str, Any]]:
+        """The parameters of this ps as the towers of an epoch have read them last, by worker."""
+        task = self._server.task
+        with task.monitor:
+            found = dict(last_reads_of(task, resources_of(epoch_id)))
+        return {worker: {name: host_array(value) for name, value in values.items()} for worker, values in found.items()}
 
     def let_go(self, epoch_id: str) -> None:
         """Let workers go on that wait in an epoch for slower ones, or at gates, so that their turns come to an end.

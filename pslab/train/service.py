@@ -12,22 +12,15 @@ import numpy as np
 
 from pslab.data.batches import Batches
 from pslab.data.partitions import Share
-from pslab.data.reader_ops import READERS
 from pslab.errors import FailedPreconditionError
 from pslab.execution.arrays import gpu_memory
 from pslab.graph.ops.random import GENERATORS
-from pslab.queues.ops import QUEUES as INPUT_QUEUES
 from pslab.runtime.session import Session
 from pslab.runtime.targets import publish, withdraw
 from pslab.runtime.task_server import TaskServer
 from pslab.runtime.transport import Network, Sent
 from pslab.sync.claim_ops import claims_of
-from pslab.sync.gate_ops import GATES
-from pslab.sync.ledger_ops import LEDGERS
-from pslab.sync.mailbox_ops import MAILBOXES
 from pslab.sync.ops import ACCUMULATORS
-from pslab.sync.pacing_ops import CLOCKS
-from pslab.sync.quorum_ops import QUORUMS
 from pslab.trace.recorder import Fetched, Recorder
 from pslab.trace.records import step_dtype
 from pslab.train.camera import Camera, FilmedSession, Shot
@@ -35,7 +28,7 @@ from pslab.train.chief_turn import ChiefTurn
 from pslab.train.collective import Pipeline, RingAllReduce
 from pslab.train.delays import Delay
 from pslab.train.distances import ReplicaParameters
-from pslab.train.epoch_names import resources_of, variables_of
+from pslab.train.epoch_end import forget_epoch
 from pslab.train.gating import chief, tower_steps, worker_graph
 from pslab.train.in_graph import TowersGraph, TowersStep
 from pslab.train.job import CHIEF, CLIENT, Job
@@ -44,7 +37,7 @@ from pslab.train.model_session import ModelSession
 from pslab.train.order_service import OrderService
 from pslab.train.pipeline import pipeline
 from pslab.train.pipeline_turn import PipelineTurn
-from pslab.train.reading import Reading, Supply, readers_of, write_share
+from pslab.train.reading import Reading, Supply, write_share
 from pslab.train.remaining_towers import RemainingTowers
 from pslab.train.replica_turn import ReplicaTurn
 from pslab.train.resident import Residence
@@ -360,14 +353,7 @@ class TaskService(OrderService):
             How many contributions were in no update: those that came too late, and those that its accumulators still held.
         """
         self._drop_share()
-        task, kept, read, own = self._server.task, resources_of(epoch_id), readers_of(epoch_id), variables_of(epoch_id)
-        for resources in (CLOCKS + kept, QUORUMS + kept, MAILBOXES + kept, LEDGERS + kept, GATES + kept, READERS + read, INPUT_QUEUES + read):
-            task.drop_resources(resources)
-        with task.monitor:
-            for name in [n for n in task.variables if n.startswith((read, own))]:
-                task.variables.discard(name)
-        gathered = [accumulator.stats() for accumulator in task.drop_resources(ACCUMULATORS + kept)]
-        return max((stats.dropped + stats.pending for stats in gathered), default=0)
+        return forget_epoch(self._server.task, epoch_id)
 
     def _drop_share(self) -> None:
         share, self._share = self._share, None

@@ -23,7 +23,7 @@ class TowersTurn:
     """The client's step of some towers.
 
     Attributes:
-        replicas: the towers' parameters as they were read in the last step that was observed.
+        replicas: the towers as they came to their last commits; their parameters are not here, but where they were read (`pslab.sync.last_read_ops`).
     """
 
     def __init__(
@@ -40,10 +40,9 @@ class TowersTurn:
         values = [t for tower in step.towers for t in (tower.loss, *tower.metrics.values())]
         fetches: list[Tensor] = [step.staleness, step.next_step, step.granted, *values]
         self._plain: Step = session.prepare([*fetches, *step.further], step.feeds)
-        self._observed: Step = session.prepare([*fetches, *step.distances, *graph.replica.reads, *step.further], step.feeds)
+        self._observed: Step = session.prepare([*fetches, *step.distances, *step.further], step.feeds)
         self.participant = Participant(session, graph.claim, step.leaving)
-        self._fetched, self._seen = len(fetches), len(fetches) + len(step.distances)
-        self._names = [v.op.name for v in graph.replica.variables]
+        self._fetched = len(fetches)
         self.replicas: list[ReplicaParameters] = []
         self._observer = Observer(perf_counter())
         session.prepare(list(step.begin), []).run(())
@@ -61,10 +60,8 @@ class TowersTurn:
         with self._supply.explained():
             result = (self._observed if observed else self._plain).run(feeds)
         stale, next_step, granted, *values = result.values[: self._fetched]
-        divergence = relative_distance(result.values[self._fetched : self._seen]) if observed else np.nan
-        if observed:
-            read = dict(zip(self._names, result.values[self._seen :], strict=True))
-            self.replicas = [ReplicaParameters(f"worker:{worker}", int(next_step), read, read) for worker in self._workers]
+        divergence = relative_distance(result.values[self._fetched :]) if observed else np.nan
+        self.replicas = [ReplicaParameters(f"worker:{worker}", int(next_step), {}, {}) for worker in self._workers]
         width, paused_ns = self._metrics + 1, self.participant.waited_ns()
         for i, (worker, records) in enumerate(zip(self._workers, self._records, strict=True)):
             loss, *metrics = values[i * width : (i + 1) * width]

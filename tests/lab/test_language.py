@@ -34,8 +34,10 @@ def said() -> set[str]:
     return found
 
 
-def values_of(message: str) -> list[tuple[str | None, str | None]]:
-    return [(name, form) for _, name, form, _ in string.Formatter().parse(message) if name is not None]
+def values_of(message: str) -> list[tuple[str, str | None]]:
+    """Which values a message has, and how each is written; another language may have them in another order."""
+    found = [(name, form) for _, name, form, _ in string.Formatter().parse(message) if name is not None]
+    return sorted((name or str(number), form) for number, (name, form) in enumerate(found))
 
 
 @pytest.mark.parametrize("name", [name for name in CATALOGUES if name != "en"])

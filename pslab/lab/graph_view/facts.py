@@ -4,17 +4,31 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from pslab.graph.dtypes import as_dtype
 from pslab.graph.node import Node as Op
 from pslab.graph.registry import not_differentiable, op_def
 from pslab.lab.graph_view.folding import Node
 from pslab.lab.graph_view.parts import Kind, Part, Wire
+from pslab.lab.language import tr
 
-Fact = tuple[str, str]
-"""What it is about, and what is told."""
 _MOST = 8
 """Names that are told; of more, how many there are."""
+
+
+class Fact(NamedTuple):
+    """Something that is told.
+
+    Attributes:
+        name: what it is about.
+        value: what is told.
+        code: whether that is a piece of a program.
+    """
+
+    name: str
+    value: str
+    code: bool = False
 
 
 def facts_of(node: Node, gradients: Mapping[str, Sequence[str]], messages: Mapping[Part, Wire], measured: bool) -> list[Fact]:
@@ -31,23 +45,24 @@ def facts_of(node: Node, gradients: Mapping[str, Sequence[str]], messages: Mappi
     (part,) = node.parts
     if part in messages:
         return _of_message(messages[part], measured)
-    return [("task", part.task), *(_of_op(part.node, part, gradients) if part.node is not None else [("fed", "from outside the graph")])]
+    known = _of_op(part.node, part, gradients) if part.node is not None else [Fact(tr("fed"), tr("from outside the graph"))]
+    return [Fact(tr("task"), part.task), *known]
 
 
 def _of_scope(node: Node) -> list[Fact]:
     ops = [part.node for part in node.parts if part.node is not None]
     types = Counter(op.type for op in ops).most_common(_MOST)
-    flops = f"{sum(1 for op in ops)}"
-    return [("task", node.task), ("ops", flops), ("of these", ", ".join(f"{many} {name}" if many > 1 else name for name, many in types))]
+    kinds = ", ".join(f"{many} {name}" if many > 1 else name for name, many in types)
+    return [Fact(tr("task"), node.task), Fact(tr("ops"), f"{len(ops)}"), Fact(tr("of these"), kinds)]
 
 
 def _of_message(wire: Wire, measured: bool) -> list[Fact]:
-    whose = "measured" if measured else "from static shapes"
+    size = f"{wire.bytes:,.0f}"
     return [
-        ("from", wire.source.task),
-        ("to", wire.target.task),
-        ("bytes", f"{wire.bytes:,.0f} ({whose})"),
-        ("tensors", _few(wire.tensors) or "none: it says only that something is done"),
+        Fact(tr("from"), wire.source.task),
+        Fact(tr("to"), wire.target.task),
+        Fact(tr("bytes"), tr("{} (measured)" if measured else "{} (from static shapes)", size)),
+        Fact(tr("tensors"), _few(wire.tensors) or tr("none: it says only that something is done")),
     ]
 
 
@@ -56,29 +71,27 @@ def _of_op(op: Op, part: Part, gradients: Mapping[str, Sequence[str]]) -> list[F
     built, _, source = op.origin.partition(": ")
     outputs = [f"{_shape(shape)} {dtype}{_size(dtype, shape)}" for dtype, shape in op.outputs]
     facts = [
-        ("type", op.type),
-        ("device", op.device),
-        ("output", "; ".join(outputs) or "none"),
-        ("takes", _few(op.inputs) or "nothing"),
-        ("gradient", _gradient(op, gradients)),
-        ("state", str(op.attrs.get("variable") or op.attrs.get("accumulator") or "of its task") if definition.stateful else ""),
-        ("built at", built),
-        ("source", source),
+        Fact(tr("type"), tr("{}, fed in each step", op.type) if part.kind is Kind.FED else op.type),
+        Fact(tr("device"), op.device),
+        Fact(tr("output"), "; ".join(outputs) or tr("none")),
+        Fact(tr("takes"), _few(op.inputs) or tr("nothing")),
+        Fact(tr("gradient"), _gradient(op, gradients)),
+        Fact(tr("state"), str(op.attrs.get("variable") or op.attrs.get("accumulator") or tr("of its task")) if definition.stateful else ""),
+        Fact(tr("built at"), built),
+        Fact(tr("source"), source, code=True),
     ]
-    if part.kind is Kind.FED:
-        facts[0] = ("type", f"{op.type}, fed in each step")
-    return [fact for fact in facts if fact[1]]
+    return [fact for fact in facts if fact.value]
 
 
 def _gradient(op: Op, gradients: Mapping[str, Sequence[str]]) -> str:
     if op.name in gradients:
-        return _few(gradients[op.name]) or "goes through as it is"
+        return _few(gradients[op.name]) or tr("goes through as it is")
     rule = op_def(op.type).gradient
-    return "none flows" if rule is None or rule is not_differentiable else "not asked for"
+    return tr("none flows" if rule is None or rule is not_differentiable else "not asked for")
 
 
 def _shape(shape: Sequence[int | None] | None) -> str:
-    return "of any shape" if shape is None else f"[{', '.join('?' if d is None else str(d) for d in shape)}]"
+    return tr("of any shape") if shape is None else f"[{', '.join('?' if d is None else str(d) for d in shape)}]"
 
 
 def _size(dtype: str, shape: Sequence[int | None] | None) -> str:
@@ -87,8 +100,9 @@ def _size(dtype: str, shape: Sequence[int | None] | None) -> str:
     size = as_dtype(dtype).size
     for axis in shape:
         size *= axis or 0
-    return f", {size:,} bytes"
+    return tr(", {} bytes", f"{size:,}")
 
 
 def _few(names: Sequence[str]) -> str:
-    return ", ".join(names[:_MOST]) + (f" and {len(names) - _MOST} more" if len(names) > _MOST else "")
+    known = ", ".join(names[:_MOST])
+    return tr("{} and {} more", known, len(names) - _MOST) if len(names) > _MOST else known

@@ -19,7 +19,8 @@ from pslab.train.plans import PlannedStep
 
 _OWN = re.compile(r"^tower_\d+/|own_[^/]+\.\d+/")
 """What the names of replicas differ in."""
-
+FED, ANSWER, CHIEFS = "fed", "answer", "the chief's "
+"""What a message is called that is no cut; and before that, where its master has another plan."""
 
 _THROUGH_STATE = {
     ("AccumulatorApplyGradient", "AccumulatorTakeGradient"): "accumulator",
@@ -123,7 +124,7 @@ class Parts:
         for loop, step in enumerate(steps):
             of_chief = step.plan.master.startswith("worker:") and step.plan.master in masters
             masters.add(step.plan.master)
-            read = _Reading(loop, step, batch, measured, "the chief's " if of_chief else "")
+            read = _Reading(loop, step, batch, measured, CHIEFS if of_chief else "")
             for part in read.parts():
                 before = parts.get(part)
                 parts[part] = part if before is None else replace(before, returned=before.returned or part.returned)
@@ -201,13 +202,13 @@ class _Reading:
         if part.task == master:
             return
         if part.feeds:
-            wire = self._message(master, part.task, "fed", part.feeds, self._sizes.start(part))
+            wire = self._message(master, part.task, FED, part.feeds, self._sizes.start(part))
             yield wire
             yield from (
                 self._wire(wire.target, self._fed[part.task, tensor], Flow.TENSOR, (tensor,), self._sizes.tensor(tensor)) for tensor in part.feeds
             )
         if part.fetches:
-            wire = self._message(part.task, master, "answer", part.fetches, self._sizes.done(part))
+            wire = self._message(part.task, master, ANSWER, part.fetches, self._sizes.done(part))
             yield from (
                 self._wire(self._ops[op_of(t)], wire.source, Flow.TENSOR, (t,), self._sizes.tensor(t)) for t in part.fetches if op_of(t) in self._ops
             )

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from pslab.lab.graph_view.facts import facts_of
+from pslab.lab.graph_view.facts import Fact, facts_of
 from pslab.lab.graph_view.folding import Edge, Folded, Node
 from pslab.lab.graph_view.layers import Layered, Link, layered
-from pslab.lab.graph_view.parts import Flow, Kind
+from pslab.lab.graph_view.parts import ANSWER, CHIEFS, FED, Flow, Kind
 from pslab.lab.graph_view.rows import Band, band_of, path_of
+from pslab.lab.language import tr
 
 HEIGHT, PITCH, CHANNEL = 22.0, 40.0, 12.0
 """Of a node; from one layer to the next; from one message beside another to the next."""
 HEAD, MARGIN, BETWEEN = 34.0, 12.0, 12.0
 """Above the first layer; beside the nodes of a band; between two bands."""
-LETTER, LEAST, LONGEST = 6.1, 52.0, 28
-"""Width of a letter, more or less; of a node at the least; letters that are shown."""
+LETTER, WIDE, LEAST, LONGEST = 6.1, 11.0, 52.0, 28
+"""Width of a letter, more or less; of a Chinese character; of a node at the least; letters that are shown."""
 THINNEST, THICKEST = 1.5, 10.0
 """Width of messages with the fewest and with the most bytes."""
 _JOBS = {"client": 0, "ps": 1, "worker": 2}
@@ -74,9 +76,9 @@ def scene_of(folded: Folded, told: Told) -> dict[str, Any]:
 def _label(node: Node) -> Label:
     part = node.parts[0]
     if part.kind is Kind.SEND:
-        return Label("to ", _peer(part.name.partition(" → ")[2]))
+        return Label(tr("to "), _peer(part.name.partition(" → ")[2]))
     if part.kind is Kind.RECEIVE:
-        return Label("from ", _peer(part.name))
+        return Label(tr("from "), _peer(part.name))
     name = node.name.rpartition("/")[2]
     if node.folded:
         return Label("", f"▸ {_shortened(name, LONGEST - 4)} {len(node.parts)}")
@@ -95,8 +97,12 @@ def _shortened(name: str, most: int) -> str:
 def _widths(found: Layered, labels: Sequence[Label], nodes: Sequence[Node]) -> list[float]:
     widths = [LEAST] * len(found.roles)
     for role, label in zip(found.role, labels, strict=True):
-        widths[role] = max(widths[role], LETTER * len(label.scope + label.name) + 14)
+        widths[role] = max(widths[role], _width(label.scope + label.name) + 14)
     return widths
+
+
+def _width(words: str) -> float:
+    return sum(WIDE if unicodedata.east_asian_width(letter) in "FW" else LETTER for letter in words)
 
 
 def _sides(folded: Folded, found: Layered) -> dict[int, int]:
@@ -209,10 +215,10 @@ def _band(task: str) -> str:
     return "worker" if task.startswith("worker:") else task
 
 
-def _node(node: Node, label: Label, place: tuple[float, float], width: float, facts: Sequence[tuple[str, str]]) -> dict[str, Any]:
+def _node(node: Node, label: Label, place: tuple[float, float], width: float, facts: Sequence[Fact]) -> dict[str, Any]:
     return {
         "key": node.key,
-        "title": "/".join((*node.scope, node.name.rpartition("/")[2])) if node.kind not in (Kind.SEND, Kind.RECEIVE) else node.parts[0].name,
+        "title": _title(node),
         "scope": "/".join(node.scope),
         "soft": label.scope,
         "label": label.name,
@@ -225,6 +231,15 @@ def _node(node: Node, label: Label, place: tuple[float, float], width: float, fa
         "w": width,
         "facts": facts,
     }
+
+
+def _title(node: Node) -> str:
+    if node.kind not in (Kind.SEND, Kind.RECEIVE):
+        return "/".join((*node.scope, node.name.rpartition("/")[2]))
+    source, arrow, destination, which = node.parts[0].name.split(" ", maxsplit=3)
+    ends, of_chief, which = f"{source} {arrow} {destination}", which.startswith(CHIEFS), which.removeprefix(CHIEFS)
+    said = {FED: tr("fed"), ANSWER: tr("answer")}.get(which, which)
+    return tr("{} the chief's {}", ends, said) if of_chief else f"{ends} {said}"
 
 
 def _edge(edge: Edge, path: Sequence[tuple[float, float]], most: float) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from pslab.lab.graph_view.parts import Flow, Kind
 from pslab.lab.graph_view.scene import HEIGHT
+from pslab.lab.language import tr
 from pslab.lab.palette import BANDS, CUT, GREY, INK
 
 _DASHES = {Flow.WAIT: "2 3", Flow.STATE: "6 3"}
@@ -47,7 +48,7 @@ class Still:
     def _repr_html_(self) -> str:
         if self._scene is None:
             return "<div class='pslab-snapshot'></div>"
-        words = html.escape(f"{self._words}. %pslab graph --live opens a live one.", quote=True)
+        words = html.escape(tr("{}. %pslab graph --live opens a live one.", self._words), quote=True)
         data = base64.b64encode(svg_of(self._scene).encode()).decode()
         picture = f"<img style='max-width:100%' alt='{words}' src='data:image/svg+xml;base64,{data}'>"
         return f"<style>{_HIDE_BROKEN}</style><div class='pslab-snapshot'>{picture}<p>{words}</p></div>"

@@ -19,6 +19,7 @@ from IPython.display import DisplayHandle, display
 from pslab.lab import palette
 from pslab.lab.graph_view.still import Still
 from pslab.lab.graph_view.watch import Watch
+from pslab.lab.language import language
 from pslab.lab.panel.front_end import DRAWING, bundle, style_text
 from pslab.lab.panel.front_end import FRONT as SHARED
 
@@ -47,10 +48,11 @@ class GraphView(anywidget.AnyWidget):
     _esm = bundle(MODULES)
     _css = style_text() + (FRONT / "graph.css").read_text(encoding="utf-8")
     line = traitlets.Instance(ipywidgets.Widget).tag(sync=True, **ipywidgets.widget_serialization)
+    language = traitlets.Unicode().tag(sync=True)
     palette = traitlets.Dict().tag(sync=True)
 
     def __init__(self, station: GraphStation) -> None:
-        super().__init__(line=station.line, palette=_PALETTE)
+        super().__init__(line=station.line, language=language(), palette=_PALETTE)
         self._station = station
         self._stills: list[DisplayHandle] = []
         self._shown: Still | None = None

@@ -14,6 +14,7 @@ from pslab.lab.costs import tensor_sizes
 from pslab.lab.graph_view.folding import Scope, Scopes
 from pslab.lab.graph_view.parts import Parts
 from pslab.lab.graph_view.scene import Told, scene_of
+from pslab.lab.language import language, tr
 from pslab.train.costing import steps_of
 from pslab.train.history import Place
 
@@ -53,6 +54,7 @@ class Watch:
         self._batch = 1
         self._scopes = Scopes(Parts((), ()))
         self._open: frozenset[Scope] | None = None
+        self._language = language()
         self._measured = False
         self._seen = 0
         self._place: Place | None = None
@@ -100,6 +102,8 @@ class Watch:
         trainer, job = self._lab.trainer, self._job()
         self._follow(job)
         lit = self._gone(trainer)
+        if self._language != language():
+            self._language, self.scene = language(), None
         message: Message = {}
         if trainer is not None and not self._measured and self._seen >= ENOUGH:
             self._measure(trainer)
@@ -140,7 +144,7 @@ class Watch:
     def _draw(self, job: Job) -> dict[str, Any]:
         gradients = ChainMap(*({name: tuple(ops) for name, ops in step.graph.gradient_ops.items()} for step in self._steps))
         scene = scene_of(self._scopes.fold(self._open or ()), Told(gradients, self._measured))
-        self.words = f"The graph of {job.strategy}, {job.workers} workers, {job.ps} ps"
+        self.words = tr("The graph of {}, {} workers, {} ps", job.strategy, job.workers, job.ps)
         return {**scene, "mode": str(job.strategy)}
 
     def _gone(self, trainer: Trainer | None) -> list[int]:

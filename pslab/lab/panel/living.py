@@ -9,6 +9,7 @@ import ipywidgets
 import traitlets
 from IPython.display import DisplayHandle, display
 
+from pslab.lab.language import language
 from pslab.lab.panel.snapshot import Still
 from pslab.lab.panel.teller import Teller
 
@@ -22,9 +23,10 @@ class Living(anywidget.AnyWidget):
     """
 
     line = traitlets.Instance(ipywidgets.Widget).tag(sync=True, **ipywidgets.widget_serialization)
+    language = traitlets.Unicode().tag(sync=True)
 
     def __init__(self, teller: Teller, **traits: Any) -> None:
-        super().__init__(line=teller.line, **traits)
+        super().__init__(line=teller.line, language=language(), **traits)
         self._teller = teller
         self._stills: list[DisplayHandle] = []
         self.comm.__dict__.pop("_reply_subshell_id", None)  # it was opened from a cell, and is to answer while that cell runs

@@ -16,7 +16,6 @@ import traitlets
 
 from pslab.errors import UsageError
 from pslab.lab import palette
-from pslab.lab.language import language
 from pslab.lab.panel.actions import ACTIONS
 from pslab.lab.panel.controls import CONTROLS
 from pslab.lab.panel.desk import Desk
@@ -51,12 +50,11 @@ class Panel(Living):
     _esm = module_text()
     _css = style_text()
     palette = traitlets.Dict().tag(sync=True)
-    language = traitlets.Unicode().tag(sync=True)
     hide = traitlets.List().tag(sync=True)
     lock = traitlets.List().tag(sync=True)
 
     def __init__(self, station: Station, hide: Sequence[str], lock: Sequence[str]) -> None:
-        super().__init__(station.teller, palette=_PALETTE, language=language(), hide=list(hide), lock=list(lock))
+        super().__init__(station.teller, palette=_PALETTE, hide=list(hide), lock=list(lock))
         self._station = station
         self.on_msg(self._hear)
 

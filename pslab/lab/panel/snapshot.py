@@ -8,6 +8,7 @@ import io
 from typing import TYPE_CHECKING
 
 from pslab.lab.figures import training_figure
+from pslab.lab.language import tr
 from pslab.lab.tables import metrics_table
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class Still:
     def _repr_html_(self) -> str:
         if not self._png:
             return "<div class='pslab-snapshot'></div>"
-        words = html.escape(f"As it was when the training last came to rest: {self._words}. %pslab {self._verb} opens a live one.")
+        words = html.escape(tr("As it was when the training last came to rest: {}. %pslab {} opens a live one.", self._words, self._verb))
         data = base64.b64encode(self._png).decode()
         style = f"<style>{_HIDE_BROKEN}</style>"
         return f"{style}<div class='pslab-snapshot'><img width='{_WIDTH}' alt='{words}' src='data:image/png;base64,{data}'><p>{words}</p></div>"
@@ -62,5 +63,5 @@ def snapshot(lab: Lab) -> Still:
     if trainer is None or records is None or not len(records):
         return Still("panel", "", b"")
     records = records[:: 1 + len(records) // MOST]
-    words = f"{lab.strategy}, {lab.cluster.workers} workers, at step {trainer.seen().global_step}"
+    words = tr("{}, {} workers, at step {}", lab.strategy, lab.cluster.workers, trainer.seen().global_step)
     return Still("panel", words, picture(training_figure(metrics_table(records, trainer.strategies))))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from pslab.lab.language import language
 from pslab.lab.panel.desk import Desk
 from pslab.lab.race.scene import scene
 from pslab.train.race import Race
@@ -27,6 +28,7 @@ class RaceFeed:
         self._desk = desk
         self.race: Race | None = None
         self._scene: dict[str, Any] | None = None
+        self._language = language()
         self._told: dict[str, Any] = {}
         self._whole = True
         self._due = -math.inf
@@ -54,8 +56,8 @@ class RaceFeed:
         lab, desk = self._desk.lab, self._desk
         trainer = lab.trainer
         race = trainer.race() if trainer is not None else None
-        if race != self.race:
-            self.race, self._scene = race, None if race is None else scene(race)
+        if (race, language()) != (self.race, self._language):
+            self.race, self._language, self._scene = race, language(), None if race is None else scene(race)
         return {
             "scene": self._scene,
             "strategy": str(lab.strategy),

@@ -11,6 +11,7 @@ import traitlets
 
 from pslab.errors import UsageError
 from pslab.lab import palette
+from pslab.lab.language import tr
 from pslab.lab.panel.desk import Desk
 from pslab.lab.panel.living import Living
 from pslab.lab.panel.snapshot import Still, picture
@@ -89,7 +90,7 @@ class RaceStation:
         race = self._feed.race
         if race is None:
             return Still("race", "", b"")
-        return Still("race", f"{race.strategy}, after message {race.moments[-1].number}", picture(race_figure(race)))
+        return Still("race", tr("{}, after message {}", race.strategy, race.moments[-1].number), picture(race_figure(race)))
 
     def _news(self) -> tuple[dict[str, Any], list[bytes]] | None:
         now = monotonic()

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from pslab.lab.language import tr
 from pslab.train.race import APPLIED, DROPPED, GATHERED, READ, UPDATED, Event, Message, Moment, Race
 from pslab.train.strategy import Replication
 from pslab.train.updates import SSP, Sync
@@ -92,23 +93,29 @@ def words(moment: Moment, events: Sequence[Event]) -> str:
     """What happened in a moment, in a sentence."""
     message = moment.message
     if message is None:
-        return "All have read the parameters, and compute." if events else "Nothing has been let in yet."
-    who, rest = f"worker:{message.worker}", ""
+        return tr("All have read the parameters, and compute." if events else "Nothing has been let in yet.")
+    who = f"worker:{message.worker}"
     pushed = next((e for e in events if e.what in PUSHES), None)
     if pushed is None:
         read = next((e for e in events if e.what == READ), None)
-        first = f"{who} reads version {read.version} of {message.ps}" if read is not None else f"{who} reads at {message.ps}"
+        told = [tr("{} reads at {}", who, message.ps) if read is None else tr("{} reads version {} of {}", who, read.version, message.ps)]
     else:
         at = pushed.version - (pushed.what == APPLIED) - (pushed.staleness or 0)
-        fate = {APPLIED: f"applied as version {pushed.version}", GATHERED: "kept for an update of several", DROPPED: "dropped"}[pushed.what]
-        first = f"What {who} computed at version {at} of {message.ps}, {pushed.staleness} stale, is {fate}"
+        told = [tr("What {} computed at version {} of {}, {} stale, is {}", who, at, message.ps, pushed.staleness, _fate(pushed))]
     updated = next((e for e in events if e.what == UPDATED), None)
     readers = sorted({e.worker for e in events if e.what == READ and e.worker is not None and e.worker != message.worker})
     if updated is not None:
-        rest = f"; with that the update to version {updated.version} is made"
+        told.append(tr("with that the update to version {} is made", updated.version))
     if readers:
-        rest += f"; {_and(f'worker:{k}' for k in readers)} may read, too"
-    return f"{first}{rest}."
+        told.append(tr("{} may read, too", _and(f"worker:{k}" for k in readers)))
+    return tr("{}.", tr("; ").join(told))
+
+
+def _fate(pushed: Event) -> str:
+    """What became of what was pushed."""
+    if pushed.what == APPLIED:
+        return tr("applied as version {}", pushed.version)
+    return tr("kept for an update of several" if pushed.what == GATHERED else "dropped")
 
 
 def _moments(race: Race) -> list[dict[str, Any]]:
@@ -196,4 +203,4 @@ class _Lane:
 
 def _and(names: Iterable[str]) -> str:
     *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last
+    return tr("{} and {}", tr(", ").join(first), last) if first else last

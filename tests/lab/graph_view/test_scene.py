@@ -15,6 +15,10 @@ from pslab.lab.graph_view.still import Still, svg_of
 from tests.lab.graph_view.graphs import MODES, parts, steps
 
 
+def told(node: dict) -> dict[str, str]:
+    return {name: value for name, value, _ in node["facts"]}
+
+
 def scene(mode: str, ps: int = 1, workers: int = 2, opened=None) -> dict:
     scopes = Scopes(parts(mode, ps, workers))
     return scene_of(scopes.fold(scopes.at_a_glance() if opened is None else opened), Told(steps(mode)[0].graph.gradient_ops, False))
@@ -73,13 +77,13 @@ def test_it_is_the_same_each_time_and_fits_json() -> None:
 
 def test_an_op_tells_what_it_is() -> None:
     picture = scene("async", opened=Scopes(parts("async")).all)
-    (relu,) = [dict(node["facts"]) for node in picture["nodes"] if node["title"] == "hidden_0/Relu" and node["task"] == "worker:1"]
+    (relu,) = [told(node) for node in picture["nodes"] if node["title"] == "hidden_0/Relu" and node["task"] == "worker:1"]
     assert relu["type"] == "Relu"
     assert "/task:1" in relu["device"]
     assert relu["output"] == "[?, 32] float32"
     assert relu["gradient"] == "gradients/Relu_grad/ReluGrad"
     assert relu["takes"] == "hidden_0/Add_1:0"
-    (push,) = [dict(node["facts"]) for node in picture["nodes"] if node["kind"] == "send" and node["task"] == "worker:0"]
+    (push,) = [told(node) for node in picture["nodes"] if node["kind"] == "send" and node["task"] == "worker:0"]
     assert (push["from"], push["to"]) == ("worker:0", "ps:0")
     assert re.fullmatch(r"[\d,]+ \(from static shapes\)", push["bytes"])
     assert push["tensors"] == "gradient/0:0, gradient/1:0, gradient/2:0, gradient/3:0"
@@ -94,3 +98,25 @@ def test_the_still_picture_has_all_of_it() -> None:
     assert "pslab-snapshot" in Still(picture, "a <b>")._repr_html_()
     assert "<b>" not in Still(picture, "a <b>")._repr_html_()
     assert "img" not in Still(None, "")._repr_html_()
+
+
+def latin(words: str) -> set[str]:
+    """Its words in Latin letters, but for names of tasks and ops."""
+    return set(re.findall(r"[A-Za-z]{2,}", words)) - {"worker", "ps", "client", "op", "chief"}
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_in_chinese_nothing_is_told_in_english_and_all_of_it_has_room(mode, chinese) -> None:
+    picture = scene(mode, opened=Scopes(parts(mode)).all)
+    said = {name for node in picture["nodes"] for name, _, _ in node["facts"]}
+    assert {word for name in said for word in latin(name)} == set()
+    values = {value for node in picture["nodes"] for name, value, _ in node["facts"] if name in ("字节数", "状态")}
+    assert any("按静态形状估算" in value for value in values)
+    messages = [node for node in picture["nodes"] if node["kind"] in ("send", "receive")]
+    assert {word for node in messages for word in latin(node["soft"] + node["title"])} == set()
+    for node in messages:
+        assert node["w"] >= sum(11 if letter > "\u2e7f" else 6 for letter in node["soft"] + node["label"])
+
+
+def test_the_still_pictures_words_are_those_of_the_language(chinese) -> None:
+    assert "可打开实时视图" in Still(scene("async"), "…")._repr_html_()

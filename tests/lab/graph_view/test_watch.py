@@ -69,6 +69,22 @@ def test_ops_of_a_ready_made_model_tell_its_line_where_no_user_is_on_the_stack(l
         thread.join()
         watch.unfold()
     watch.next(2.0)
-    (relu,) = [dict(n["facts"]) for n in watch.scene["nodes"] if n["title"] == "hidden_0/Relu" and n["task"] == "worker:0"]
+    (relu,) = [
+        {name: value for name, value, _ in n["facts"]} for n in watch.scene["nodes"] if n["title"] == "hidden_0/Relu" and n["task"] == "worker:0"
+    ]
     assert relu["built at"].rpartition(":")[0].endswith("pslab/train/models.py")
     assert "relu(" in relu["source"]
+
+
+def test_in_another_language_all_is_told_anew_and_what_is_open_stays_so(lab, request) -> None:
+    watch = Watch(lab, lab._job_or_sketch)
+    watch.next(0.0)
+    watch.open("gradients")
+    english = watch.next(0.1)["scene"]
+    request.getfixturevalue("chinese")
+    told = watch.next(0.2)["scene"]
+    assert [node["key"] for node in told["nodes"]] == [node["key"] for node in english["nodes"]]
+    assert told["open"] == english["open"] == ["gradients"]
+    assert {node["facts"][0][0] for node in told["nodes"]} == {"任务", "来自"}
+    assert watch.words == "between-graph async 的计算图，2 个 worker，1 个 ps"
+    assert watch.next(0.3) == {}

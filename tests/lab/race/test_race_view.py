@@ -92,6 +92,18 @@ def test_a_feed_tells_all_then_what_has_changed_then_a_beat(desk, lab) -> None:
     assert set(feed.next(BEAT_S + 0.4)) == set(first)
 
 
+def test_in_another_language_a_feed_tells_the_scene_anew(desk, lab, request) -> None:
+    ask(desk, "begin")
+    feed = RaceFeed(desk)
+    feed.next(0.0)
+    request.getfixturevalue("chinese")
+    told = feed.next(0.1)
+    assert told["scene"]["moments"][0]["words"] in ("还没有放行任何消息。", "所有 worker 都已读取参数，正在计算。")
+    view = lab.race()
+    assert view.language == "zh"
+    view.close()
+
+
 def test_there_is_nothing_to_draw_before_anything_was_trained() -> None:
     assert RaceFeed(RaceStation(Lab()).desk).next(0.0)["scene"] is None
 

@@ -127,3 +127,19 @@ def test_in_graph_a_tower_asks_before_it_reads_and_what_the_clock_notes_is_no_re
     told.let_in("ps:0", 0, "read", ps_0=[~0])
     assert spans(told.race()) == [Span(0, COMPUTES, 1, 2, (0,)), Span(0, ASKS, 2, 3), Span(0, COMPUTES, 3, None, (1,))]
     assert [r[0] for r in scene(told.race())["reads"]] == [1, 3]
+
+
+def test_in_chinese_it_is_said_in_chinese(chinese, stale) -> None:
+    moments = scene(stale)["moments"]
+    assert moments[0]["words"] == "所有 worker 都已读取参数，正在计算。"
+    assert moments[3]["words"] == "worker:0 基于 ps:0 的版本 0 算出的结果（陈旧度 2）已应用，成为版本 3。"
+
+
+def test_in_chinese_who_may_read_too_is_said(chinese) -> None:
+    told = Ledgers(Strategy(update=SSP(0)), workers=4)
+    told.see(ps_0=[~0, ~1, ~2, ~3])
+    for worker in (0, 1, 2):
+        told.let_in("ps:0", worker, ps_0=[worker])
+    told.let_in("ps:0", 3, ps_0=[3, ~0, ~1, ~2, ~3])
+    words = [moment["words"] for moment in scene(told.race())["moments"]]
+    assert words[-1].endswith("已应用，成为版本 4；worker:0、worker:1 和 worker:2 也可以读取。")

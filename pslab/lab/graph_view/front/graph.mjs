@@ -4,10 +4,10 @@ import { make, setAttribute, setText } from "../../panel/front/dom.mjs";
 import { formatBytes, formatCount, formatNumber } from "../../panel/front/format.mjs";
 import { keepKeys, live, whenThemed } from "../../panel/front/live.mjs";
 import { sharpen, themeOf } from "../../panel/front/pen.mjs";
+import { WORDS } from "../../panel/front/words.mjs";
 import { Drawing } from "./graph_paint.mjs";
 import { Viewport, nodeAt, towards } from "./viewport.mjs";
 
-const KEYS = "Arrow keys go from op to op, Enter opens a scope, Backspace folds the one around, plus and minus zoom, 0 shows all.";
 const FAR_PX = 4;
 
 /** The whole view as an element. `tell(message)` sends to the kernel. */
@@ -22,17 +22,17 @@ class GraphView {
     this._motion = matchMedia("(prefers-reduced-motion: reduce)");
     this._status = make("div", { class: "pslab-status" });
     this._notice = make("div", { class: "pslab-notice", role: "alert" });
-    this.canvas = make("canvas", { tabindex: "0", role: "application", "aria-label": "Graph" });
+    this.canvas = make("canvas", { tabindex: "0", role: "application", "aria-label": WORDS.graph.name });
     this._legend = make("div", { class: "pslab-graph-legend" });
-    this._facts = make("aside", { class: "pslab-facts", "aria-label": "What is selected" });
+    this._facts = make("aside", { class: "pslab-facts", "aria-label": WORDS.graph.selected });
     this._said = make("div", { class: "pslab-said", role: "status", "aria-live": "polite" });
-    this.element = make("div", { class: "pslab-panel pslab-graph", role: "region", "aria-label": "pslab graph" },
-      make("div", { class: "pslab-bar", role: "toolbar", "aria-label": "Graph" },
-        this._button("fold-all", "Fold all", () => tell({ ask: "fold" })),
-        this._button("open-all", "Unfold all", () => tell({ ask: "unfold" })),
-        this._button("zoom-out", "−", () => this._zoom(1 / 1.3), "Smaller"),
-        this._button("zoom-in", "+", () => this._zoom(1.3), "Larger"),
-        this._button("fit", "Fit", () => this._fit(false), "Show all of it"),
+    this.element = make("div", { class: "pslab-panel pslab-graph", role: "region", "aria-label": WORDS.graph.view },
+      make("div", { class: "pslab-bar", role: "toolbar", "aria-label": WORDS.graph.name },
+        this._button("fold-all", WORDS.graph.foldAll, () => tell({ ask: "fold" })),
+        this._button("open-all", WORDS.graph.unfoldAll, () => tell({ ask: "unfold" })),
+        this._button("zoom-out", "−", () => this._zoom(1 / 1.3), WORDS.graph.smaller),
+        this._button("zoom-in", "+", () => this._zoom(1.3), WORDS.graph.larger),
+        this._button("fit", WORDS.graph.fit, () => this._fit(false), WORDS.graph.fitHint),
         this._status),
       make("div", { class: "pslab-graph-body" }, make("div", { class: "pslab-graph-place" }, this.canvas, this._legend), this._facts),
       this._notice, this._said);
@@ -66,7 +66,7 @@ class GraphView {
     this.canvas.style.height = `${Math.round(Math.min(Math.max(scene.height, 300), 640))}px`;
     if (anchor) this._stay(scene, anchor);
     if (!this._moved || !before || before.scene.bands.map((band) => band.task).join() !== scene.bands.map((band) => band.task).join() || before.scene.mode !== scene.mode) this._fit(true);
-    setAttribute(this.canvas, "aria-label", `Graph of ${scene.mode}: ${scene.ops} ops on ${scene.bands.length} tasks, ${scene.nodes.length} nodes are seen. ${KEYS}`);
+    setAttribute(this.canvas, "aria-label", WORDS.graph.about(scene.mode, scene.ops, scene.bands.length, scene.nodes.length));
     this._showLegend(scene);
     this._tellFacts();
     this.redraw();
@@ -82,19 +82,18 @@ class GraphView {
   }
 
   _showState(state) {
-    const parts = [state.mode, `step ${formatCount(state.step ?? 0)}`, ...(state.rate ? [`${formatNumber(state.rate)} updates/s`] : [])];
-    this._status.replaceChildren(make("span", { class: "pslab-state", "data-state": state.training }, state.training), ...parts.map((part) => make("span", {}, part)));
+    const parts = [state.mode, WORDS.step(formatCount(state.step ?? 0)), ...(state.rate ? [WORDS.rate(formatNumber(state.rate))] : [])];
+    this._status.replaceChildren(make("span", { class: "pslab-state", "data-state": state.training }, WORDS.states[state.training] ?? state.training), ...parts.map((part) => make("span", {}, part)));
     setText(this._notice, state.message ?? "");
   }
 
   _showLegend(scene) {
     const bytes = scene.edges.filter((edge) => edge.flow === "message").reduce((sum, edge) => sum + edge.bytes, 0);
-    const words = [
-      `${formatCount(scene.ops)} ops, ${formatCount(scene.nodes.length)} nodes`,
-      `${formatCount(scene.messages)} messages, ${formatBytes(bytes)} ${scene.measured ? "measured" : "by static shapes"}; the widest ${formatBytes(scene.most)}`,
-    ];
-    const sample = (name, text) => make("span", {}, make("i", { class: `pslab-sample pslab-sample-${name}` }), text);
-    this._legend.replaceChildren(...words.map((word) => make("span", {}, word)), sample("message", "message"), sample("wait", "waits"), sample("state", "by way of state"), sample("fed", "fed"), sample("returned", "returned, or ▸ folded"), sample("square", "uses the task's state"));
+    const { size, measured, reckoned, legend } = WORDS.graph;
+    const weighed = scene.measured ? measured : reckoned;
+    const words = [size(formatCount(scene.ops), formatCount(scene.nodes.length)), weighed(formatCount(scene.messages), formatBytes(bytes), formatBytes(scene.most))];
+    const samples = Object.entries(legend).map(([name, text]) => make("span", {}, make("i", { class: `pslab-sample pslab-sample-${name}` }), text));
+    this._legend.replaceChildren(...words.map((word) => make("span", {}, word)), ...samples);
   }
 
   redraw() {
@@ -150,11 +149,11 @@ class GraphView {
   _tellFacts() {
     const node = this.drawing?.scene.nodes[this.selected];
     if (!node) {
-      this._facts.replaceChildren(make("p", { class: "pslab-soft" }, "Click an op, a scope or a message to read what it is. Double click opens or folds a scope. Drag to move; zoom with the wheel once the graph was clicked."));
+      this._facts.replaceChildren(make("p", { class: "pslab-soft" }, WORDS.graph.help));
       return;
     }
-    const words = node.folds ? `Open ${node.folds}` : node.scope ? `Fold ${node.scope}` : "";
-    const rows = node.facts.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, ...(name === "source" ? [make("code", {}, value)] : [value]))]);
+    const words = node.folds ? WORDS.graph.open(node.folds) : node.scope ? WORDS.graph.fold(node.scope) : "";
+    const rows = node.facts.flatMap(([name, value, code]) => [make("dt", {}, name), make("dd", {}, code ? make("code", {}, value) : value)]);
     this._facts.replaceChildren(make("h4", {}, node.title), ...(words ? [this._button("toggle", words, () => this._toggle(node))] : []), make("dl", {}, ...rows));
     setText(this._said, `${node.title}; ${node.facts.map(([name, value]) => `${name} ${value}`).join("; ")}`);
   }

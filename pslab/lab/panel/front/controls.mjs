@@ -34,7 +34,7 @@ export class Control {
     setText(this._label, face.label);
     setAttribute(this.element, "title", face.hint || null);
     setAttribute(this.element, "aria-busy", waits ? "true" : null);
-    setText(this._inForce, waits ? WORDS.is(face.value) : "");
+    setText(this._inForce, waits ? WORDS.is(WORDS.values[face.value] ?? face.value) : "");
     if (!this._typing) this._set(waits ? pending : face.value);
   }
 
@@ -48,14 +48,14 @@ export class Control {
 
   _buttons(face) {
     const inputs = face.options.map((option) => make("input", { type: "radio", name: this._id, value: option, id: `${this._id}-${option}`, disabled: this._locked ? "" : null }));
-    const labels = inputs.map((input, k) => make("label", { for: input.id }, face.options[k]));
+    const labels = inputs.map((input, k) => make("label", { for: input.id }, WORDS.values[face.options[k]] ?? face.options[k]));
     for (const input of inputs) input.addEventListener("change", () => this._ask(input.value));
     const group = make("div", { class: "pslab-segments", role: "radiogroup", "aria-labelledby": `${this._id}-label` }, ...inputs.flatMap((input, k) => [input, labels[k]]));
     return [group, (value) => inputs.forEach((input) => { if (input.checked !== (input.value === value)) input.checked = input.value === value; })];
   }
 
   _select(face) {
-    const select = make("select", { id: this._id, disabled: this._locked ? "" : null }, ...face.options.map((option) => make("option", { value: option }, option)));
+    const select = make("select", { id: this._id, disabled: this._locked ? "" : null }, ...face.options.map((option) => make("option", { value: option }, WORDS.values[option] ?? option)));
     select.addEventListener("change", () => this._ask(select.value));
     return [select, (value) => { if (select.value !== value) select.value = value; }];
   }

@@ -20,8 +20,8 @@ export function plotsOf(palette) {
     loss: new SeriesPlot({
       ...words("loss"),
       lines: (history) => [
-        { column: "loss", label: "loss", ...series(0), dash: 0, side: "left" },
-        ...metric(history).map((name) => ({ column: name, label: name, ...series(1), side: "right" })),
+        { column: "loss", label: WORDS.series.loss, ...series(0), dash: 0, side: "left" },
+        ...metric(history).map((name) => ({ column: name, label: WORDS.series[name] ?? name, ...series(1), side: "right" })),
       ],
       scales: { left: lossScale, right: (values) => (values.every((v) => v >= 0 && v <= 1) ? linearScale(0, 1) : lossScale(values)) },
       formats: { left: formatNumber, right: formatNumber },
@@ -37,7 +37,7 @@ export function plotsOf(palette) {
       lines: (history) => ["pushed", "pulled", "fed"].flatMap((flow, k) => {
         const column = `bytes_${flow}`;
         const used = flow !== "fed" || history.curve(column).y.some((value) => value > 0);
-        return used ? [{ column, label: flow, color: palette.flows[flow], dash: [0, 1, 3][k], side: "left" }] : [];
+        return used ? [{ column, label: WORDS.series[flow], color: palette.flows[flow], dash: [0, 1, 3][k], side: "left" }] : [];
       }),
       scales: { left: (values) => amountScale(values) },
       formats: { left: formatBytes },
@@ -45,7 +45,7 @@ export function plotsOf(palette) {
     links: new LinkPlot({ ...words("bytes", WORDS.noTraffic), flows: palette.flows }),
     time: new AreaPlot({
       ...words("time"),
-      parts: () => ["compute", "push", "wait", "pull"].map((name) => ({ column: name, label: name, ...phases[name] })),
+      parts: () => ["compute", "push", "wait", "pull"].map((name) => ({ column: name, label: WORDS.series[name], ...phases[name] })),
       format: formatSeconds,
     }),
     timeline: new TimelinePlot({ ...words("timeline"), phases }),

@@ -29,6 +29,11 @@ export function formatCount(value) {
   return String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, "\u202f");
 }
 
+/** How many letters words are as wide as: a Chinese character is near two. */
+export function lettersOf(words) {
+  return [...words].reduce((sum, letter) => sum + (letter > "\u2e7f" ? 1.8 : 1), 0);
+}
+
 function digits(value) {
   const text = Math.abs(value) >= 100 ? value.toFixed(0) : value.toPrecision(3);
   return text.includes(".") ? text.replace(/\.?0+$/, "") : text;

@@ -14,7 +14,7 @@ export class LinkPlot {
   }
 
   legend() {
-    return ["pushed", "pulled"].map((flow) => ({ label: flow, color: this.flows[flow], area: true, hatch: "" }));
+    return ["pushed", "pulled"].map((flow) => ({ label: WORDS.series[flow], color: this.flows[flow], area: true, hatch: "" }));
   }
 
   /** Where it draws, on a canvas of a size. */

@@ -114,7 +114,7 @@ class PanelView {
   }
 
   _showStatus(state) {
-    const latest = Object.entries(state.latest).filter(([, value]) => value !== null).map(([name, value]) => `${name} ${formatNumber(value)}`);
+    const latest = Object.entries(state.latest).filter(([, value]) => value !== null).map(([name, value]) => `${WORDS.series[name] ?? name} ${formatNumber(value)}`);
     const parts = [WORDS.step(formatCount(state.step)), ...latest.slice(0, 2), ...(state.rate ? [WORDS.rate(formatNumber(state.rate))] : []), ...latest.slice(2), ...(state.dropped ? [WORDS.dropped(formatCount(state.dropped))] : [])];
     const waits = Object.keys(state.pending);
     const training = WORDS.states[state.training] ?? state.training;

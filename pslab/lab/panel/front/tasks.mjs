@@ -26,12 +26,13 @@ export class Tasks {
     }
     for (const task of tasks) {
       const chip = this._chips.get(task.name);
-      const doing = task.state === "running" ? loops[task.name] ?? (task.name.startsWith("worker") ? "" : WORDS.up) : task.state;
+      const state = task.state === "running" ? loops[task.name] : task.state;
+      const doing = state ? WORDS.doings[state] ?? state : task.name.startsWith("worker") ? "" : WORDS.up;
       setAttribute(chip.element, "data-state", task.state);
       setText(chip.state, task.delay ? `+${task.delay}` : doing);
       chip.state.classList.toggle("pslab-slow", Boolean(task.delay));
       setText(chip.restarts, task.restarts ? `↻${task.restarts}` : "");
-      setAttribute(chip.button, "aria-label", WORDS.chip(task.name, task.delay ? `${doing}, +${task.delay}` : doing || task.state, task.restarts));
+      setAttribute(chip.button, "aria-label", WORDS.chip(task.name, task.delay ? `${doing}, +${task.delay}` : doing || WORDS.doings.running, task.restarts));
       if (chip.items.slow) setText(chip.items.slow, WORDS.slow(delay));
       if (chip.items.hasten) chip.items.hasten.disabled = !task.delay;
     }

@@ -15,7 +15,7 @@ export class TimelinePlot {
   }
 
   legend() {
-    return ORDER.map((name) => ({ label: name, color: this.phases[name].color, hatch: this.phases[name].hatch, area: true }));
+    return ORDER.map((name) => ({ label: WORDS.series[name], color: this.phases[name].color, hatch: this.phases[name].hatch, area: true }));
   }
 
   /** Where it draws, on a canvas of a size. */
@@ -38,7 +38,7 @@ export class TimelinePlot {
       const task = (history.state.tasks ?? []).find((other) => other.name === `worker:${worker}`);
       const lost = task !== undefined && task.state !== "running";
       const mine = steps.filter((step) => step.worker === worker);
-      pen.bandLabel(band, `worker:${worker}`, lost ? task.state : task?.delay ? `+${task.delay.split(/ on| or/)[0]}` : "");
+      pen.bandLabel(band, `worker:${worker}`, lost ? WORDS.doings[task.state] ?? task.state : task?.delay ? `+${task.delay.split(/ on| or/)[0]}` : "");
       if (lost) pen.hatchBand(band);
       else if (mine.length && history.state.training === "running") pen.openBar(band, times.unit(mine.at(-1).end));
       for (const step of mine) this._drawStep(pen, band, times, step);
@@ -69,7 +69,7 @@ export class TimelinePlot {
     for (const step of history.steps()) {
       if (worker !== null && step.worker !== worker) continue;
       if (time < step.end - step.wall || time > step.end) continue;
-      const parts = ORDER.filter((name) => step[name] > 0).map((name) => `${name} ${formatSeconds(step[name])}`);
+      const parts = ORDER.filter((name) => step[name] > 0).map((name) => `${WORDS.series[name]} ${formatSeconds(step[name])}`);
       told.push({ label: WORDS.itsStep(step.worker, formatCount(step.step)), value: `${formatSeconds(step.wall)}: ${parts.join(", ")}` });
     }
     return told;

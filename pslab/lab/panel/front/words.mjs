@@ -1,4 +1,4 @@
-// All words of the front end; those of the controls come with their faces.
+// All words of the front ends; what the kernel has to say comes in its messages, in words already.
 
 import { CHINESE } from "./words_zh.mjs";
 
@@ -61,9 +61,72 @@ export const WORDS = {
   noTraffic: "nothing was sent yet",
   overSteps: "over steps",
   perLink: "per link",
+  series: { loss: "loss", accuracy: "accuracy", staleness: "staleness", compute: "compute", push: "push", wait: "wait", pull: "pull", pushed: "pushed", pulled: "pulled", fed: "fed" },
+  doings: { running: "running", waiting: "waiting", stopped: "stopped", failed: "failed", "out of data": "out of data", starting: "starting", silent: "silent", lost: "lost" },
+  values: { nobody: "nobody", "all links": "all links", none: "none", on: "on", off: "off" },
+  graph: {
+    view: "pslab graph",
+    name: "Graph",
+    selected: "What is selected",
+    foldAll: "Fold all",
+    unfoldAll: "Unfold all",
+    smaller: "Smaller",
+    larger: "Larger",
+    fit: "Fit",
+    fitHint: "Show all of it",
+    about: (mode, ops, tasks, nodes) =>
+      `Graph of ${mode}: ${ops} ops on ${tasks} tasks, ${nodes} nodes are seen. Arrow keys go from op to op, Enter opens a scope, Backspace folds the one around, plus and minus zoom, 0 shows all.`,
+    size: (ops, nodes) => `${ops} ops, ${nodes} nodes`,
+    measured: (messages, bytes, widest) => `${messages} messages, ${bytes} measured; the widest ${widest}`,
+    reckoned: (messages, bytes, widest) => `${messages} messages, ${bytes} by static shapes; the widest ${widest}`,
+    legend: { message: "message", wait: "waits", state: "by way of state", fed: "fed", returned: "returned, or ▸ folded", square: "uses the task's state" },
+    help: "Click an op, a scope or a message to read what it is. Double click opens or folds a scope. Drag to move; zoom with the wheel once the graph was clicked.",
+    open: (scope) => `Open ${scope}`,
+    fold: (scope) => `Fold ${scope}`,
+  },
+  race: {
+    view: "pslab race",
+    name: "Race",
+    message: "Message",
+    latest: "Latest",
+    waiting: "Messages that wait",
+    empty: "No message waits yet. “Begin” pauses the training and lets the messages of all workers wait at the parameter servers; then you let them in, one by one.",
+    begin: "Begin",
+    beginAnew: "Begin anew",
+    next: "Next message",
+    trainOn: "Train on",
+    stepping: "message by message",
+    at: (number, latest) => `message ${number} of ${latest}`,
+    atStart: "the start",
+    startOf: (latest) => `start, of ${latest}`,
+    told: (number, words, step) => `${number ? `${number}. ` : ""}${words} Global step ${step}.`,
+    goneOn: "The training has gone on; “Begin anew” lets messages wait again.",
+    letIn: "Let in:",
+    waitedThen: "Waited then:",
+    held: (worker) => `worker:${worker} waits for slower ones`,
+    silence: "Nothing is heard from the kernel; this is the last picture. %pslab race opens another.",
+    picture: (number, words) => `Race after message ${number}: ${words}`,
+    column: "message",
+    start: "start",
+    loss: "test loss",
+    computes: (versions) => `at ${versions}`,
+    computing: (worker, versions) => `worker:${worker} computes at ${versions}`,
+    spans: { commits: ["on its way", "…"], held: ["held: waits for slower ones", "held"], waits: ["waits for the update", "waits"], asks: ["about to read", "asks"] },
+    doing: (worker, words) => `worker:${worker} ${words}`,
+    reads: (worker, version, ps) => `worker:${worker} reads version ${version} of ${ps}`,
+    stale: (count) => `${count} stale`,
+    dropped: (count) => `${count} stale: dropped`,
+    gathered: (count, required) => `${count} of ${required} gathered`,
+    gathers: (ps, count, required) => `${ps} has gathered ${count} of ${required}`,
+    verbs: { read: "read", commit: "push" },
+    asks: (worker, ps) => `worker:${worker} reads at ${ps}`,
+    brings: (worker, ps, version, stale) => `worker:${worker} → ${ps}: computed at v${version}, ${stale} stale`,
+    late: (message) => `${message}, to be dropped`,
+    choose: (message) => `Let in ${message}`,
+  },
 };
 
-const CATALOGUES = { zh: CHINESE };
+const CATALOGUES = { en: { ...WORDS }, zh: CHINESE };
 
 /** Let all words that are asked for from now on be those of another language, as `pslab.set_language` knows it. */
 export function speak(language) {

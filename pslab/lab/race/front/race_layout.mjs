@@ -1,5 +1,7 @@
 // Where everything of a race is: lanes across, messages from left to right. Lengths are in pixels; nothing is drawn here.
 
+import { WORDS } from "../../panel/front/words.mjs";
+
 export const GUTTER = 94;
 export const HEAD = 20;
 const PS_LANE = 58;
@@ -79,14 +81,14 @@ export function versionAt(scene, ps, number) {
 export function spanWords({ what, versions }) {
   if (what === "computes") {
     const at = versions.map((version) => `v${version}`).join(" · ");
-    return [`at ${at}`, at, at.replaceAll(" ", "")];
+    return [WORDS.race.computes(at), at, at.replaceAll(" ", "")];
   }
-  return { commits: ["on its way", "…"], held: ["held: waits for slower ones", "held"], waits: ["waits for the update", "waits"], asks: ["about to read", "asks"] }[what];
+  return WORDS.race.spans[what];
 }
 
 /** What a message that waits is called in the menu. */
 export function messageWords({ ps, worker, what, version, stale }, scene) {
-  if (what === "read") return `worker:${worker} reads at ${ps}`;
-  const late = scene.drops && stale > 0 ? ", to be dropped" : "";
-  return `worker:${worker} → ${ps}: computed at v${version}, ${stale} stale${late}`;
+  if (what === "read") return WORDS.race.asks(worker, ps);
+  const words = WORDS.race.brings(worker, ps, version, stale);
+  return scene.drops && stale > 0 ? WORDS.race.late(words) : words;
 }

@@ -3,6 +3,7 @@
 import { icon, make, setAttribute, setText } from "../../panel/front/dom.mjs";
 import { keepKeys, live, whenThemed } from "../../panel/front/live.mjs";
 import { onPaper, themeOf } from "../../panel/front/pen.mjs";
+import { WORDS } from "../../panel/front/words.mjs";
 import { RaceDiagram } from "./race_diagram.mjs";
 import { messageWords } from "./race_layout.mjs";
 
@@ -10,7 +11,6 @@ const SILENCE_MS = 4000;
 const NEXT = "M2 2l6 5-6 5zM9 2h3v10h-3z";
 const RUN = "M3 2l9 5-9 5z";
 const PAUSE = "M3 2h3v10H3zM8 2h3v10H8z";
-const EMPTY = "No message waits yet. “Begin” pauses the training and lets the messages of all workers wait at the parameter servers; then you let them in, one by one.";
 
 /** Shows what the kernel tells; `ask(name, value)` asks for something. */
 class RacePanel {
@@ -26,20 +26,20 @@ class RacePanel {
     this._go = this._button(RUN, () => this._ask(this.state.training === "running" ? "pause" : "start"));
     this._strategy = make("span", { class: "pslab-race-strategy" });
     this._status = make("span", { class: "pslab-state" });
-    this._slider = make("input", { type: "range", step: "1", "aria-label": "Message" });
+    this._slider = make("input", { type: "range", step: "1", "aria-label": WORDS.race.message });
     this._slider.addEventListener("input", () => this._lookAt(Number(this._slider.value)));
     this._place = make("span", { class: "pslab-race-place" });
-    this._latest = make("button", { type: "button" }, "Latest");
+    this._latest = make("button", { type: "button" }, WORDS.race.latest);
     this._latest.addEventListener("click", () => this._lookAt(Infinity));
     this._words = make("p", { class: "pslab-race-words", role: "status", "aria-live": "polite" });
-    this._menu = make("div", { class: "pslab-race-menu", role: "group", "aria-label": "Messages that wait" });
+    this._menu = make("div", { class: "pslab-race-menu", role: "group", "aria-label": WORDS.race.waiting });
     this._notice = make("div", { class: "pslab-notice", role: "alert" });
     this.diagram = new RaceDiagram(colors, (message) => this._choose(message));
     this._picture = make("div", { class: "pslab-race-picture" }, this.diagram.element);
-    this._empty = make("p", { class: "pslab-soft pslab-race-empty" }, EMPTY);
+    this._empty = make("p", { class: "pslab-soft pslab-race-empty" }, WORDS.race.empty);
     this._time = make("div", { class: "pslab-race-time" }, this._slider, this._place, this._latest);
-    this.element = make("div", { class: "pslab-panel pslab-race", role: "region", "aria-label": "pslab race" },
-      make("div", { class: "pslab-bar", role: "toolbar", "aria-label": "Race" }, this._next, this._go, this._time, make("span", { class: "pslab-race-right" }, this._strategy, this._status)),
+    this.element = make("div", { class: "pslab-panel pslab-race", role: "region", "aria-label": WORDS.race.view },
+      make("div", { class: "pslab-bar", role: "toolbar", "aria-label": WORDS.race.name }, this._next, this._go, this._time, make("span", { class: "pslab-race-right" }, this._strategy, this._status)),
       this._empty, this._picture, this._words, this._menu, this._notice);
     keepKeys(this.element);
     this._sizes = new ResizeObserver(() => this._draw());
@@ -70,12 +70,12 @@ class RacePanel {
   _show() {
     const { scene, training, pending, refusal } = this.state;
     const waits = Object.keys(pending ?? {});
-    setText(this._next.lastChild, this._live() ? "Next message" : scene ? "Begin anew" : "Begin");
-    setText(this._go.lastChild, training === "running" ? "Pause" : "Train on");
+    setText(this._next.lastChild, this._live() ? WORDS.race.next : scene ? WORDS.race.beginAnew : WORDS.race.begin);
+    setText(this._go.lastChild, training === "running" ? WORDS.buttons.pause : WORDS.race.trainOn);
     this._go.querySelector("path").setAttribute("d", training === "running" ? PAUSE : RUN);
     setAttribute(this._next, "aria-busy", waits.some((name) => name === "message" || name === "begin") ? "true" : null);
     setText(this._strategy, this.state.strategy ?? "");
-    setText(this._status, this._live() ? "message by message" : training);
+    setText(this._status, this._live() ? WORDS.race.stepping : WORDS.states[training] ?? training);
     setAttribute(this._status, "data-state", training);
     setText(this._notice, refusal ? refusal.words : "");
     this._empty.hidden = Boolean(scene);
@@ -93,10 +93,10 @@ class RacePanel {
     const theme = themeOf(this.element);
     this.plan = this.diagram.draw(scene, at, width, theme);
     Object.assign(this._slider, { min: first, max: latest, value: at, disabled: first === latest });
-    setAttribute(this._slider, "aria-valuetext", at ? `message ${at} of ${latest}` : "the start");
-    setText(this._place, at ? `message ${at} of ${latest}` : `start, of ${latest}`);
+    setAttribute(this._slider, "aria-valuetext", at ? WORDS.race.at(at, latest) : WORDS.race.atStart);
+    setText(this._place, at ? WORDS.race.at(at, latest) : WORDS.race.startOf(latest));
     this._latest.disabled = at === latest;
-    setText(this._words, `${at ? `${at}. ` : ""}${this.plan.moment.words} Global step ${this.plan.moment.step}.`);
+    setText(this._words, WORDS.race.told(at, this.plan.moment.words, this.plan.moment.step));
     this._showMenu(scene, at === latest, theme);
   }
 
@@ -112,8 +112,8 @@ class RacePanel {
       button.addEventListener("click", () => this._choose(message));
       return button;
     });
-    const heading = !scene.live && live ? "The training has gone on; “Begin anew” lets messages wait again." : live ? "Let in:" : "Waited then:";
-    const who = held.map((worker) => make("span", { class: "pslab-soft" }, `worker:${worker} waits for slower ones`));
+    const heading = !scene.live && live ? WORDS.race.goneOn : live ? WORDS.race.letIn : WORDS.race.waitedThen;
+    const who = held.map((worker) => make("span", { class: "pslab-soft" }, WORDS.race.held(worker)));
     this._menu.replaceChildren(make("span", { class: "pslab-soft" }, heading), ...(scene.live || !live ? [...buttons, ...who] : []));
     if (focused) this._menu.querySelector("button")?.focus();
   }
@@ -131,7 +131,7 @@ class RacePanel {
   _showSilence() {
     if (!this._heard || Date.now() - this._heard <= SILENCE_MS) return;
     this.element.classList.add("pslab-silent");
-    setText(this._notice, "Nothing is heard from the kernel; this is the last picture. %pslab race opens another.");
+    setText(this._notice, WORDS.race.silence);
   }
 
   _button(path, act) {
