@@ -36,9 +36,9 @@ def main() -> None:
         for _ in range(ROUNDS):
             without = updates_per_s(lab)
             panel = lab.panel()
-            before, begun = station.busy_s + station.survey_s, monotonic()
+            before, begun = station.teller.busy_s + station.survey_s, monotonic()
             pairs.append((updates_per_s(lab), without))
-            busy.append((station.busy_s + station.survey_s - before) / (monotonic() - begun))
+            busy.append((station.teller.busy_s + station.survey_s - before) / (monotonic() - begun))
             panel.close()
         cost = 1 - np.median([on / off for on, off in pairs])
         on, off = np.median(pairs, axis=0)

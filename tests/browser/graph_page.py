@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-WAIT_MS = 20_000
+WAIT_MS = 60_000
 
 
 class GraphPage:

@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 OPEN = "%load_ext pslab\n%pslab cluster start --ps {} --workers 3 --threads\n%pslab mode {}\n%pslab race"
 SPIN = "import os, time\nwhile not os.path.exists('enough'): time.sleep(0.01)"
 LOG = "print([int(e) for e in lab.log().epochs[-1].orders[0]])"
-WAIT_MS = 20_000
+WAIT_MS = 60_000
 
 
 class RacePage:

@@ -8,11 +8,11 @@ from pathlib import Path
 
 FRONT = Path(__file__).with_name("front")
 MODULES = (
-    *("words_zh", "words", "dom", "format", "history", "scales", "marks", "pen", "series_plot", "area_plot"),
+    *("words_zh", "words", "live", "dom", "format", "history", "scales", "marks", "pen", "series_plot", "area_plot"),
     *("timeline_plot", "link_plot", "figures", "controls", "tasks", "zoom", "plots", "panel"),
 )
 """Each may import from those before it. Their top-level names are different, so they may share one scope."""
-DRAWING = ("words_zh", "words", "dom", "format", "marks", "pen")
+DRAWING = ("words_zh", "words", "live", "dom", "format", "marks", "pen")
 """Those that other widgets draw with."""
 
 _IMPORT = re.compile(r'^import \{[^}]*\} from "[./\w]+\.mjs";\n', re.MULTILINE)

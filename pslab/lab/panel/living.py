@@ -11,22 +11,36 @@ from IPython.display import DisplayHandle, display
 
 from pslab.lab.language import language
 from pslab.lab.panel.snapshot import Still
+from pslab.lab.panel.teller import Teller
 
 
 class Living(anywidget.AnyWidget):
-    """A widget that is told what has changed on a line, and keeps still pictures beside the places where it is shown."""
+    """A widget that is told what has changed on a line, and keeps still pictures beside the places where it is shown.
+
+    Args:
+        teller: who tells it, until it is closed.
+        traits: its own.
+    """
 
     line = traitlets.Instance(ipywidgets.Widget).tag(sync=True, **ipywidgets.widget_serialization)
     language = traitlets.Unicode().tag(sync=True)
 
-    def __init__(self, line: ipywidgets.Widget, **traits: Any) -> None:
-        super().__init__(line=line, language=language(), **traits)
+    def __init__(self, teller: Teller, **traits: Any) -> None:
+        super().__init__(line=teller.line, language=language(), **traits)
+        self._teller = teller
         self._stills: list[DisplayHandle] = []
         self.comm.__dict__.pop("_reply_subshell_id", None)  # it was opened from a cell, and is to answer while that cell runs
+        teller.join(self)
 
     def still(self) -> Still:
         """A picture of how it is now."""
         raise NotImplementedError
+
+    def close(self) -> None:
+        """Take it away; its last picture stays."""
+        self._teller.leave(self)
+        self.keep(self.still())
+        super().close()
 
     def keep(self, still: Still) -> None:
         """Let each place that it is shown at keep this picture."""

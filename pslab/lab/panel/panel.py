@@ -1,6 +1,6 @@
 """The panel's widgets.
 
-Two comms: one takes wishes from the front end and is never published on, the other (`Station.line`) tells what has changed. ipykernel 7 gives a comm's messages to
+Two comms: one takes wishes from the front end and is never published on, the other (`Teller.line`) tells what has changed. ipykernel 7 gives a comm's messages to
 the subshell that last published on it; where nobody has, they go to the one that the front end asks for, which answers also while a cell runs.
 """
 
@@ -12,7 +12,6 @@ from contextlib import suppress
 from time import monotonic, sleep, thread_time, time
 from typing import TYPE_CHECKING, Any
 
-import ipywidgets
 import traitlets
 
 from pslab.errors import UsageError
@@ -55,7 +54,7 @@ class Panel(Living):
     lock = traitlets.List().tag(sync=True)
 
     def __init__(self, station: Station, hide: Sequence[str], lock: Sequence[str]) -> None:
-        super().__init__(line=station.line, palette=_PALETTE, hide=list(hide), lock=list(lock))
+        super().__init__(station.teller, palette=_PALETTE, hide=list(hide), lock=list(lock))
         self._station = station
         self.on_msg(self._hear)
 
@@ -65,12 +64,6 @@ class Panel(Living):
     def still(self) -> Still:
         """A picture of the training as it is now."""
         return snapshot(self._station.desk.lab)
-
-    def close(self) -> None:
-        """Take the panel away; its last picture stays."""
-        self._station.leave(self)
-        self.keep(self.still())
-        super().close()
 
     def _hear(self, _: Panel, content: dict[str, Any], buffers: list[bytes]) -> None:
         name = content.get("ask")
@@ -89,6 +82,7 @@ class Station:
 
     Attributes:
         desk: where wishes are granted.
+        teller: tells all panels what has changed.
         survey_s: processor time that the survey has taken, in seconds.
     """
 
@@ -96,21 +90,10 @@ class Station:
         grants = {**_SETTERS, **ACTIONS, "freeze": lambda _desk, _value: self._feed.freeze(), "thaw": lambda _desk, _value: self._feed.thaw()}
         self.desk = Desk(lab, grants, frozenset(_SETTERS))
         self._feed: Feed = Feed(self.desk)
-        self._panels: list[Panel] = []
         self._training = "idle"
         self.survey_s = 0.0
-        self._teller = Teller("panel", self._news)
+        self.teller = Teller("panel", self._news)
         threading.Thread(target=self._look_around, name="pslab panel survey", daemon=True).start()
-
-    @property
-    def line(self) -> ipywidgets.Widget:
-        """The widget that front ends listen to."""
-        return self._teller.line
-
-    @property
-    def busy_s(self) -> float:
-        """Processor time that telling has taken, in seconds."""
-        return self._teller.busy_s
 
     def open(self, hide: Sequence[str], lock: Sequence[str]) -> Panel:
         """A further panel.
@@ -121,23 +104,14 @@ class Station:
         for name in (*hide, *lock):
             if name not in self.desk.names:
                 raise UsageError(f"the panel has no {name!r}", f"one of: {', '.join(self.desk.names)}")
-        panel = Panel(self, hide, lock)
-        self._panels.append(panel)
-        self._teller.listened(True)
-        return panel
-
-    def leave(self, panel: Panel) -> None:
-        """Let a panel go."""
-        if panel in self._panels:
-            self._panels.remove(panel)
-        self._teller.listened(bool(self._panels))
+        return Panel(self, hide, lock)
 
     def begin_anew(self) -> None:
         """Tell everything again: a front end has just come."""
         self._feed.begin_anew()
 
     def _look_around(self) -> None:
-        while self._teller.wait():
+        while self.teller.wait():
             before = thread_time()
             with suppress(Exception):  # a cluster that is being changed, or a mode that the cost model does not know: the next look may see more
                 self._feed.survey.look(monotonic())
@@ -156,6 +130,4 @@ class Station:
         return message
 
     def _take_pictures(self) -> None:
-        still = snapshot(self.desk.lab)
-        for panel in list(self._panels):
-            panel.keep(still)
+        self.teller.keep(snapshot(self.desk.lab))

@@ -1,13 +1,17 @@
-"""A thread that tells front ends what has changed, again and again, while somebody listens."""
+"""A thread that tells the views of one kind what has changed, again and again, while any is open."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
 from time import monotonic, sleep, thread_time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import ipywidgets
+
+if TYPE_CHECKING:
+    from pslab.lab.panel.living import Living
+    from pslab.lab.panel.snapshot import Still
 
 PERIOD_S = 0.1
 """Seconds between two messages."""
@@ -29,15 +33,29 @@ class Teller:
         self.line: ipywidgets.Widget = ipywidgets.Widget()
         self.busy_s = 0.0
         self._news = news
+        self._views: list[Living] = []
         self._listened = threading.Event()
         threading.Thread(target=self._tell, name=f"pslab {name}", daemon=True).start()
 
-    def listened(self, there: bool) -> None:
-        """Whether somebody listens."""
-        (self._listened.set if there else self._listened.clear)()
+    def join(self, view: Living) -> None:
+        """Tell a further view."""
+        self._views.append(view)
+        self._listened.set()
+
+    def leave(self, view: Living) -> None:
+        """Let a view go."""
+        if view in self._views:
+            self._views.remove(view)
+        if not self._views:
+            self._listened.clear()
+
+    def keep(self, still: Still) -> None:
+        """Let all views keep a picture."""
+        for view in list(self._views):
+            view.keep(still)
 
     def wait(self) -> bool:
-        """Wait until somebody listens."""
+        """Wait until a view is open."""
         return self._listened.wait()
 
     def _tell(self) -> None:

@@ -7,7 +7,6 @@ from contextlib import suppress
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-import ipywidgets
 import traitlets
 
 from pslab.errors import UsageError
@@ -41,7 +40,7 @@ class RaceView(Living):
     colors = traitlets.List().tag(sync=True)
 
     def __init__(self, station: RaceStation) -> None:
-        super().__init__(line=station.line, colors=list(palette.SERIES))
+        super().__init__(station.teller, colors=list(palette.SERIES))
         self._station = station
         self.on_msg(self._hear)
 
@@ -51,12 +50,6 @@ class RaceView(Living):
     def still(self) -> Still:
         """A picture of the race as it is now."""
         return self._station.still()
-
-    def close(self) -> None:
-        """Take the view away; its last picture stays."""
-        self._station.leave(self)
-        self.keep(self.still())
-        super().close()
 
     def _hear(self, _: RaceView, content: dict[str, Any], buffers: list[bytes]) -> None:
         name = content.get("ask")
@@ -75,32 +68,18 @@ class RaceStation:
 
     Attributes:
         desk: where wishes are granted.
+        teller: tells all views what has changed.
     """
 
     def __init__(self, lab: Lab) -> None:
         self.desk = Desk(lab, ACTIONS, frozenset())
         self._feed = RaceFeed(self.desk)
-        self._views: list[RaceView] = []
         self._changed_at: float | None = None
-        self._teller = Teller("race", self._news)
-
-    @property
-    def line(self) -> ipywidgets.Widget:
-        """The widget that front ends listen to."""
-        return self._teller.line
+        self.teller = Teller("race", self._news)
 
     def open(self) -> RaceView:
         """A further view."""
-        view = RaceView(self)
-        self._views.append(view)
-        self._teller.listened(True)
-        return view
-
-    def leave(self, view: RaceView) -> None:
-        """Let a view go."""
-        if view in self._views:
-            self._views.remove(view)
-        self._teller.listened(bool(self._views))
+        return RaceView(self)
 
     def begin_anew(self) -> None:
         """Tell everything again: a front end has just come."""
@@ -127,6 +106,4 @@ class RaceStation:
         return None if changes is None else (changes, [])
 
     def _keep_stills(self) -> None:
-        still = self.still()
-        for view in list(self._views):
-            view.keep(still)
+        self.teller.keep(self.still())

@@ -2,8 +2,9 @@
 
 import { make, setAttribute, setText } from "../../panel/front/dom.mjs";
 import { formatBytes, formatCount, formatNumber } from "../../panel/front/format.mjs";
-import { themeOf } from "../../panel/front/pen.mjs";
-import { WORDS, speak } from "../../panel/front/words.mjs";
+import { keepKeys, live, whenThemed } from "../../panel/front/live.mjs";
+import { sharpen, themeOf } from "../../panel/front/pen.mjs";
+import { WORDS } from "../../panel/front/words.mjs";
 import { Drawing } from "./graph_paint.mjs";
 import { Viewport, nodeAt, towards } from "./viewport.mjs";
 
@@ -108,9 +109,7 @@ class GraphView {
     const { canvas } = this;
     const size = this._size();
     if (!size.width || !size.height) return;
-    const ratio = devicePixelRatio || 1;
-    const [width, height] = [Math.round(size.width * ratio), Math.round(size.height * ratio)];
-    if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
+    const ratio = sharpen(canvas, size);
     this._colors ??= { ...themeOf(this.element), accent: getComputedStyle(this.element).getPropertyValue("--jp-brand-color1").trim() || "#0072b2" };
     this.drawing.draw(canvas.getContext("2d"), this.viewport, this._colors, this._palette, { size, ratio, selected: this.selected, now, still: this._motion.matches });
     this.frames += 1;
@@ -179,15 +178,11 @@ class GraphView {
       event.preventDefault();
       this._zoom(Math.exp(-event.deltaY * 0.0015), { x: event.offsetX, y: event.offsetY });
     }, { passive: false });
-    this.element.addEventListener("keydown", (event) => {
-      if (event.ctrlKey || event.metaKey) return;
-      event.stopPropagation(); // single letters are not the notebook's
-      if (event.target === canvas) this._key(event);
-    });
+    keepKeys(this.element);
+    canvas.addEventListener("keydown", (event) => { if (!event.ctrlKey && !event.metaKey) this._key(event); });
     this._sizes = new ResizeObserver(() => (this._fitted ? this.redraw() : this._fit(true)));
     this._sizes.observe(canvas);
-    this._theme = new MutationObserver(() => { this._colors = undefined; this.redraw(); });
-    this._theme.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "data-jp-theme-name"] });
+    this._theme = whenThemed(() => { this._colors = undefined; this.redraw(); });
   }
 
   _move(event) {
@@ -236,22 +231,6 @@ class GraphView {
   }
 }
 
-async function render({ model, el }) {
-  const line = await model.widget_manager.get_model(model.get("line").replace("IPY_MODEL_", ""));
-  speak(model.get("language"));
-  const view = new GraphView(model.get("palette"), (message) => model.send(message));
-  const hear = (content) => view.take(content);
-  line.on("msg:custom", hear);
-  el.append(view.element);
-  el.pslab = view;
-  const cell = el.closest(".jp-OutputArea");
-  cell?.classList.add("pslab-live");
-  model.send({});
-  return () => {
-    line.off("msg:custom", hear);
-    cell?.classList.remove("pslab-live");
-    view.remove();
-  };
-}
+const render = live((model, tell) => new GraphView(model.get("palette"), tell));
 
 export default { render };

@@ -4,9 +4,10 @@ import { Control } from "./controls.mjs";
 import { icon, make, setAttribute, setText } from "./dom.mjs";
 import { formatCount, formatNumber } from "./format.mjs";
 import { History } from "./history.mjs";
+import { keepKeys, live } from "./live.mjs";
 import { Plots } from "./plots.mjs";
 import { Tasks } from "./tasks.mjs";
-import { WORDS, speak } from "./words.mjs";
+import { WORDS } from "./words.mjs";
 
 const SILENCE_MS = 5000;
 const ICONS = {
@@ -51,7 +52,7 @@ class PanelView {
       make("div", { class: "pslab-bar", role: "toolbar", "aria-label": WORDS.training }, ...this._buttons.map(({ button }) => button), ...shown("restore", this._restore), this._status, ...shown("freeze", this._frozen), this._still),
       make("div", { class: "pslab-body" }, this._controlsPlace, this.plots.element),
       make("div", { class: "pslab-foot" }, this._tasks.element, this._notice));
-    this.element.addEventListener("keydown", (event) => { if (!event.ctrlKey && !event.metaKey) event.stopPropagation(); }); // single letters are not the notebook's
+    keepKeys(this.element);
     this.element.addEventListener("pslab-hold", () => { setAttribute(this._still, "aria-pressed", "true"); this._hold(true); });
   }
 
@@ -160,22 +161,6 @@ class PanelView {
   }
 }
 
-async function render({ model, el }) {
-  const line = await model.widget_manager.get_model(model.get("line").replace("IPY_MODEL_", ""));
-  speak(model.get("language"));
-  const view = new PanelView({ palette: model.get("palette"), hide: model.get("hide"), lock: model.get("lock") }, (message) => model.send(message));
-  const hear = (content, buffers) => view.take(content, buffers);
-  line.on("msg:custom", hear);
-  el.append(view.element);
-  el.pslab = view;
-  const cell = el.closest(".jp-OutputArea");
-  cell?.classList.add("pslab-live");
-  model.send({});
-  return () => {
-    line.off("msg:custom", hear);
-    cell?.classList.remove("pslab-live");
-    view.remove();
-  };
-}
+const render = live((model, tell) => new PanelView({ palette: model.get("palette"), hide: model.get("hide"), lock: model.get("lock") }, tell));
 
 export default { render };

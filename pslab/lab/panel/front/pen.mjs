@@ -28,6 +28,14 @@ export function onPaper(color, theme) {
   return `rgb(${parts.map((part) => Math.round(part + share * (255 - part))).join(",")})`;
 }
 
+/** Give a canvas of a size {width, height} on the page a pixel for each of the screen's; returns how many those are to one of the page. */
+export function sharpen(canvas, size) {
+  const ratio = devicePixelRatio || 1;
+  const [width, height] = [Math.round(size.width * ratio), Math.round(size.height * ratio)];
+  if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
+  return ratio;
+}
+
 /** Draws within boxes {left, top, width, height}; places within a box are from 0 to 1, upwards and to the right. */
 export class Pen {
   constructor(context, theme) {

@@ -4,8 +4,9 @@ import { icon, make, setAttribute } from "./dom.mjs";
 import { plotsOf } from "./figures.mjs";
 import { formatCount } from "./format.mjs";
 import { nearest } from "./history.mjs";
+import { whenThemed } from "./live.mjs";
 import { marksAt } from "./marks.mjs";
-import { Pen, onPaper, themeOf } from "./pen.mjs";
+import { Pen, onPaper, sharpen, themeOf } from "./pen.mjs";
 import { DASHES } from "./series_plot.mjs";
 import { WORDS } from "./words.mjs";
 import { inSight, look, moveBy, showAll, zoomBy } from "./zoom.mjs";
@@ -25,8 +26,7 @@ export class Plots {
     this.element = make("div", { class: "pslab-plots" }, ...this._figures.map((figure) => figure.element), this._tip, this._said);
     this._sizes = new ResizeObserver(() => this.redraw());
     for (const figure of this._figures) this._sizes.observe(figure.canvas);
-    this._theme = new MutationObserver(() => this.redraw());
-    this._theme.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "data-jp-theme-name"] });
+    this._theme = whenThemed(() => this.redraw());
   }
 
   remove() {
@@ -60,9 +60,7 @@ export class Plots {
     const { canvas, plot } = figure;
     const size = sizeOf(canvas);
     if (!size.width || !size.height) return;
-    const ratio = devicePixelRatio || 1;
-    const [width, height] = [Math.round(size.width * ratio), Math.round(size.height * ratio)];
-    if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
+    const ratio = sharpen(canvas, size);
     const context = canvas.getContext("2d");
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, size.width, size.height);

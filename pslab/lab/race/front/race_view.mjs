@@ -1,8 +1,9 @@
 // A race in a notebook: the buttons, the slider back through it, the picture, and the menu of the messages that wait.
 
 import { icon, make, setAttribute, setText } from "../../panel/front/dom.mjs";
+import { keepKeys, live, whenThemed } from "../../panel/front/live.mjs";
 import { onPaper, themeOf } from "../../panel/front/pen.mjs";
-import { WORDS, speak } from "../../panel/front/words.mjs";
+import { WORDS } from "../../panel/front/words.mjs";
 import { RaceDiagram } from "./race_diagram.mjs";
 import { messageWords } from "./race_layout.mjs";
 
@@ -40,11 +41,10 @@ class RacePanel {
     this.element = make("div", { class: "pslab-panel pslab-race", role: "region", "aria-label": WORDS.race.view },
       make("div", { class: "pslab-bar", role: "toolbar", "aria-label": WORDS.race.name }, this._next, this._go, this._time, make("span", { class: "pslab-race-right" }, this._strategy, this._status)),
       this._empty, this._picture, this._words, this._menu, this._notice);
-    this.element.addEventListener("keydown", (event) => { if (!event.ctrlKey && !event.metaKey) event.stopPropagation(); }); // single letters are not the notebook's
+    keepKeys(this.element);
     this._sizes = new ResizeObserver(() => this._draw());
     this._sizes.observe(this._picture);
-    this._theme = new MutationObserver(() => this._draw(true));
-    this._theme.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "data-jp-theme-name"] });
+    this._theme = whenThemed(() => this._draw(true));
     this._watch = setInterval(() => this._showSilence(), 1000);
   }
 
@@ -141,22 +141,6 @@ class RacePanel {
   }
 }
 
-async function render({ model, el }) {
-  const line = await model.widget_manager.get_model(model.get("line").replace("IPY_MODEL_", ""));
-  speak(model.get("language"));
-  const view = new RacePanel(model.get("colors"), (message) => model.send(message));
-  const hear = (changes) => view.take(changes);
-  line.on("msg:custom", hear);
-  el.append(view.element);
-  el.pslab = view;
-  const cell = el.closest(".jp-OutputArea");
-  cell?.classList.add("pslab-live");
-  model.send({});
-  return () => {
-    line.off("msg:custom", hear);
-    cell?.classList.remove("pslab-live");
-    view.remove();
-  };
-}
+const render = live((model, tell) => new RacePanel(model.get("colors"), tell));
 
 export default { render };
