@@ -69,7 +69,9 @@ def test_ops_of_a_ready_made_model_tell_its_line_where_no_user_is_on_the_stack(l
         thread.join()
         watch.unfold()
     watch.next(2.0)
-    (relu,) = [{name: value for name, value, _ in n["facts"]} for n in watch.scene["nodes"] if n["title"] == "hidden_0/Relu" and n["task"] == "worker:0"]
+    (relu,) = [
+        {name: value for name, value, _ in n["facts"]} for n in watch.scene["nodes"] if n["title"] == "hidden_0/Relu" and n["task"] == "worker:0"
+    ]
     assert relu["built at"].rpartition(":")[0].endswith("pslab/train/models.py")
     assert "relu(" in relu["source"]
 
