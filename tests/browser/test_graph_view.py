@@ -132,6 +132,7 @@ def test_it_speaks_chinese(open_notebook, write) -> None:
     assert graph.element.locator("button[data-name=open-all]").inner_text() == "全部展开"
     graph.press("open-all")
     graph.until("scene.closed.length === 0")
+    graph.press("fit")
     graph.click("worker:0", "Relu")
     assert graph.facts()["类型"] == "Relu"
     notebook.screenshot("graph-chinese", 0)
