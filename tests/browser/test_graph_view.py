@@ -123,3 +123,16 @@ def test_a_fresh_kernel_shows_the_last_picture_and_no_broken_widget(open_noteboo
     notebook.page.wait_for_function("!document.body.innerText.includes('Loading widget')")
     assert "Error displaying widget" not in notebook.page.inner_text(".jp-Notebook")
     notebook.screenshot("graph-fresh-kernel", 0)
+
+
+def test_it_speaks_chinese(open_notebook, write) -> None:
+    notebook = open_notebook(write("import pslab\npslab.set_language('zh')\n" + OPEN))
+    notebook.run(0)
+    graph = GraphPage(notebook.page)
+    assert graph.element.locator("button[data-name=open-all]").inner_text() == "全部展开"
+    graph.press("open-all")
+    graph.until("scene.closed.length === 0")
+    graph.press("fit")
+    graph.click("worker:0", "Relu")
+    assert graph.facts()["类型"] == "Relu"
+    notebook.screenshot("graph-chinese", 0)

@@ -176,3 +176,14 @@ def test_a_fresh_kernel_shows_the_last_picture(open_notebook, write) -> None:
     picture.wait_for(timeout=60_000)
     notebook.page.wait_for_function("!document.body.innerText.includes('Loading widget')")
     assert "Error displaying widget" not in notebook.page.inner_text(".jp-Notebook")
+
+
+def test_it_speaks_chinese(open_notebook, write) -> None:
+    notebook = open_notebook(write("import pslab\npslab.set_language('zh')\n" + OPEN.format(1, "--update async")))
+    notebook.run(0)
+    race = RacePage(notebook.page)
+    race.press("开始")
+    race.until("scene && scene.moments[0].waiting.length === 3")
+    race.let_in(1)
+    race.element.locator(".pslab-race-words:has-text('worker:1 基于 ps:0 的版本 0 算出的结果（陈旧度 0）已应用，成为版本 1。全局步 1。')").wait_for()
+    notebook.screenshot("race-chinese", 0)

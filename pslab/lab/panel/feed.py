@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from pslab.errors import PslabError
-from pslab.lab.language import tr
+from pslab.lab.language import language, tr
 from pslab.lab.panel.actions import checkpoints
 from pslab.lab.panel.buckets import Buckets
 from pslab.lab.panel.controls import CONTROLS, GROUPS
@@ -81,6 +81,7 @@ class Feed:
         self.survey = Survey(desk.lab)
         self._curves = _Curves((), 0)
         self._marks = Marks()
+        self._language = language()
         self._place: Place | None = None
         self._trainer: Trainer | None = None
         self._told: dict[str, Any] = {}
@@ -197,7 +198,11 @@ class Feed:
             self._due["tasks"] = clock + TASKS_EVERY_S
             self._tasks, self._files = self._look_at_tasks(), checkpoints(desk)
         faces = {control.name: face for control in CONTROLS if (face := control.face(desk)) is not None}
-        self._marks.see(status.global_step, now, _settings(faces) | {"network": str(desk.lab.cluster.network)})
+        settings = _settings(faces) | {"network": str(desk.lab.cluster.network)}
+        if self._language != language():
+            self._language = language()
+            self._marks.reword(settings)
+        self._marks.see(status.global_step, now, settings)
         latest = self._latest()
         return {
             "training": status.state,

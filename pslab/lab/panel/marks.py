@@ -37,6 +37,10 @@ class Marks:
         self._in_force = settings
         return self._add(step, time, words)
 
+    def reword(self, settings: Mapping[str, str]) -> None:
+        """Take the same settings in the words of another language: nothing has changed."""
+        self._in_force = settings
+
     def note(self, step: int, time: float, words: str) -> None:
         """Mark something that is no setting."""
         self._add(step, time, [words])

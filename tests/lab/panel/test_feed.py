@@ -197,3 +197,14 @@ def test_a_million_steps_make_neither_memory_nor_messages_longer(feed, lab) -> N
     assert longest < 80_000
     assert sizes[1] < 1.05 * sizes[0]
     assert feed.next(200.0, 200.0) is not None
+
+
+def test_another_language_is_no_change_of_the_training(lab, request) -> None:
+    feed = Feed(Desk(lab, {}, frozenset()))
+    feed.next(0.0, 0.0)
+    request.getfixturevalue("chinese")
+    told = feed.next(0.1, 0.1).content["state"]
+    assert told["controls"]["workers"]["words"] == "2 个 worker"
+    assert "marks" not in told
+    lab._strategy = Strategy("in-graph")
+    assert [mark["words"] for mark in feed.next(0.2, 0.2).content["state"]["marks"]] == ["in-graph"]

@@ -118,3 +118,28 @@ test("the edges of what is selected are drawn in the accent's colour", () => {
   const drawn = draw(new Drawing(SCENE), { selected: 1 });
   assert.equal(drawn.strokes.filter(({ color, path }) => color === THEME.accent && path).length, 2);
 });
+
+test("in Chinese nothing is said in English, whatever is selected", async () => {
+  const { latin, shown } = await import("../../panel/front/page.mjs");
+  const { speak } = await import("../../../../pslab/lab/panel/front/words.mjs");
+  const { default: widget } = await import("../../../../pslab/lab/graph_view/front/graph.mjs");
+  const nodes = SCENE.nodes.map((node, k) => ({ ...node, label: `${k}`, title: `${k}`, scope: k === 1 ? "a" : "", folds: k === 2 ? "b" : null, facts: [["任务", "worker:0", false], ["源代码", "1", true]] }));
+  const scene = { ...SCENE, nodes, mode: "0", ops: 3, messages: 1, most: 80, measured: false };
+  const state = { training: "running", mode: "0", step: 7, rate: 2, message: "" };
+  for (const training of ["idle", "running", "paused", "done", "failed", "out of data"])
+    for (const measured of [false, true]) {
+      const page = await shown(widget, { language: "zh", palette: PALETTE }, [{ state: { ...state, training }, scene: { ...scene, measured } }]);
+      for (const selected of [-1, 0, 1, 2, 3]) {
+        page.view._select(selected);
+        assert.deepEqual(latin(page.read()), [], `${training} ${selected}`);
+      }
+      const said = page.read();
+      for (const words of ["全部折叠", "第 7 步", "2 次更新/秒", "经由状态"]) assert.ok(said.includes(words), words);
+      page.remove();
+    }
+  speak("en");
+  const english = await shown(widget, { language: "en", palette: PALETTE }, [{ state, scene }]);
+  assert.ok(english.read().includes("Unfold all"));
+  assert.ok(english.read().includes("1 messages, 80 B by static shapes; the widest 80 B"));
+  english.remove();
+});

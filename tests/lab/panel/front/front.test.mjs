@@ -14,7 +14,9 @@ import { linkRows } from "../../../../pslab/lab/panel/front/link_plot.mjs";
 import { WORDS, speak } from "../../../../pslab/lab/panel/front/words.mjs";
 import { CHINESE } from "../../../../pslab/lab/panel/front/words_zh.mjs";
 import { inSight, look, moveBy, showAll, wholeOf, zoomBy } from "../../../../pslab/lab/panel/front/zoom.mjs";
+import widget from "../../../../pslab/lab/panel/front/panel.mjs";
 import { notedPen, stepsMessage } from "./canvas.mjs";
+import { latin, shown } from "./page.mjs";
 
 const PALETTE = { series: ["#0072B2", "#D55E00", "#009E73"], phases: { compute: "#009E73", wait: "#BBBBBB", push: "#E69F00", pull: "#56B4E9" }, flows: { pushed: "#E69F00", pulled: "#56B4E9", fed: "#CC79A7" } };
 const SIZE = { width: 300, height: 200 };
@@ -271,4 +273,33 @@ test("whatever is said in English is said in Chinese, with the same values", () 
   assert.deepEqual(shape(CHINESE), english);
   speak("zh");
   assert.equal(WORDS.buttons.start, "开始");
+  speak("en");
+  assert.equal(WORDS.buttons.start, "Start");
+});
+
+test("in Chinese nothing on the panel is said in English, however the training and the tasks fare", async () => {
+  const face = (label, value, options = []) => ({ label, value, options, words: "", hint: "", ladder: [], least: 1, most: null, factor: 0 });
+  const tasks = ["running", "starting", "silent", "lost"].map((state, k) => ({ name: `worker:${k}`, state, restarts: k, delay: k ? "" : "5 ms" }));
+  const loops = { "worker:0": "waiting", "worker:1": "stopped" };
+  const state = {
+    message: "", step: 9, target: 9, dropped: 1, rate: 2, latest: { loss: 1, accuracy: 0.5, staleness: 2 }, metrics: ["accuracy"], workers: 2, pending: {}, refusal: null, ghost: null,
+    controls: { update: face("更新规则", "1"), straggler: face("慢的", "nobody", ["nobody", "worker:0"]), parameter: face("加锁", "on", ["on", "off"]), compression: face("压缩", "none", ["none", "1"]), link: face("连接", "all links", ["all links"]) },
+    groups: { 模式: ["update", "straggler", "parameter", "compression", "link"] }, tasks, loops, checkpoints: ["1"], marks: [{ step: 2, time: 0, words: "1" }],
+    links: [["worker:0", "ps:0", 8, 1, 80], ["ps:0", "worker:0", 8, 1, 80]], forecasts: [{ step: 1, seconds: 1, bottleneck: "ps" }],
+  };
+  const columns = { step: [1, 2], loss: [2, 1], accuracy: [0, 1], staleness: [0, 1], compute: [1, 1], push: [1, 1], wait: [1, 1], pull: [1, 1], bytes_pushed: [1, 2], bytes_pulled: [1, 2], bytes_fed: [1, 2], "divergence:0": [0, 1] };
+  for (const training of ["idle", "running", "paused", "done", "failed", "out of data"]) {
+    const [content, buffers] = stepsMessage(columns);
+    const page = await shown(widget, { language: "zh", palette: PALETTE, hide: [], lock: [] }, [{ ...content, state: { ...state, training } }, buffers]);
+    assert.deepEqual(latin(page.read()), [], training);
+    const said = page.read();
+    for (const words of ["损失", "推送", "等待", "喂入", "无", "全部连接", "开", "启动中", "无响应", "已丢失", "准确率 0.5"]) assert.ok(said.includes(words), words);
+    page.tell({ state: { pending: { straggler: "worker:0" } } });
+    assert.deepEqual(latin(page.read()), [], "while something is pending");
+    page.view._heard = 1;
+    page.view._showSilence();
+    assert.deepEqual(latin(page.read(), "panel"), [], "silence");
+    page.remove();
+  }
+  speak("en");
 });

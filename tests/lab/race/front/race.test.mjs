@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { latin, shown } from "../../panel/front/page.mjs";
 import { BAR, GUTTER, lanesOf, layout, messageWords, spanWords, versionAt } from "../../../../pslab/lab/race/front/race_layout.mjs";
+import widget from "../../../../pslab/lab/race/front/race_view.mjs";
+import { speak } from "../../../../pslab/lab/panel/front/words.mjs";
 
 const close = (a, b, within = 0.01) => assert.ok(Math.abs(a - b) <= within, `${a} is not ${b}`);
 const moment = (number, more = {}) => ({ number, words: "", step: number, loss: 1, norm: 2, waiting: [], held: [], gathered: {}, ...more });
@@ -104,4 +107,42 @@ test("what is gathered comes before the update that is made of it", () => {
   assert.deepEqual(plan.gathered, []);
   assert.equal(messageWords(commit(1, 0, 1), scene), "worker:1 → ps:0: computed at v0, 1 stale, to be dropped");
   assert.equal(messageWords({ ps: "ps:0", worker: 1, what: "read", version: null, stale: null }, scene), "worker:1 reads at ps:0");
+});
+
+/** Each thing that can be drawn of a race at least once. */
+function everything() {
+  const read = { ps: "ps:0", worker: 0, what: "read", version: null, stale: null };
+  return asyncScene({
+    gathers: true, drops: true, required: 2,
+    moments: [moment(0, { waiting: [commit(0, 0, 0)] }), moment(1), moment(2), moment(3, { gathered: { "ps:0": [1] }, held: [1], waiting: [commit(0, 0, 2), commit(1, 2, 0), read] })],
+    pushes: [[1, "ps:0", 1, "applied", 0], [2, "ps:0", 1, "gathered", 0], [3, "ps:0", 0, "dropped", 2]],
+    spans: [[0, "computes", 0, 2, [0]], [0, "commits", 2, 3, []], [1, "held", 0, 1, []], [1, "waits", 1, 2, []], [1, "asks", 2, 3, []]],
+  });
+}
+
+test("in Chinese nothing is said in English, at any moment", async () => {
+  const colors = ["#0072B2", "#D55E00"];
+  for (const training of ["idle", "running", "paused", "done", "failed", "out of data"])
+    for (const scene of [null, everything(), { ...everything(), live: false }]) {
+      const page = await shown(widget, { language: "zh", colors }, [{ scene, strategy: "0", training, pending: {}, refusal: null }]);
+      assert.deepEqual(latin(page.read()), [], training);
+      if (scene) {
+        page.view._lookAt(0);
+        assert.deepEqual(latin(page.read()), [], `${training}, at the start`);
+      }
+      page.view._heard = 1;
+      page.view._showSilence();
+      assert.deepEqual(latin(page.read(), "race"), [], "silence");
+      page.remove();
+    }
+  const page = await shown(widget, { language: "zh", colors }, [{ scene: everything(), strategy: "0", training: "paused", pending: {}, refusal: null }]);
+  for (const words of ["下一条消息", "陈旧度 2：丢弃", "已收集 1/2", "放行：", "worker:0 → ps:0：基于 v0 计算，陈旧度 2，将被丢弃", "worker:1 等待较慢的 worker", "测试损失"]) assert.ok(page.read().includes(words), words);
+  page.remove();
+  speak("en");
+});
+
+test("in English, too, all of it is said", async () => {
+  const page = await shown(widget, { language: "en", colors: ["#0072B2"] }, [{ scene: everything(), strategy: "async", training: "paused", pending: {}, refusal: null }]);
+  for (const words of ["Next message", "2 stale: dropped", "1 of 2 gathered", "Let in:", "worker:1 waits for slower ones", "worker:0 computes at v0"]) assert.ok(page.read().includes(words), words);
+  page.remove();
 });
