@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from pslab.lab.parameter_view.window import Window, ticks_of
 from pslab.train.trajectories import Array, Plane
 
-GRID = 15
+GRID = 13
 """Places along each direction."""
+REACH = 0.25
+"""Of a window's extent, how far a surface goes beyond it on each side: paths go on."""
+LARGE = 4.0
+"""How many times as large as the window a surface may be, one way or the other, before it is too coarse."""
 MOVED = 0.1
 """Of a window's diagonal, how far out of the plane the parameters may go before the surface is another."""
 
@@ -22,7 +26,7 @@ class View:
 
     Attributes:
         plane: the plane.
-        window: the part of it.
+        window: the part of it; a surface's goes beyond what is seen.
         base: the parameters that the surface goes through, where the ps is now; of shape [parameters].
         step: the global step there.
     """
@@ -48,7 +52,7 @@ class Surface:
     def fits(self, view: View) -> bool:
         """Whether it is near enough to the surface of another view."""
         mine = self.view
-        if mine.plane.directions is not view.plane.directions or mine.window != view.window:
+        if mine.plane.directions is not view.plane.directions or not _covers(mine.window, view.window):
             return False
         moved = view.base - mine.base
         out = moved - (moved @ view.plane.directions.T) @ view.plane.directions
@@ -64,6 +68,7 @@ def take(view: View, losses: Callable[[Array, Array, Array, Array], Array], want
         losses: from a point, two directions and places along each, to the losses there (`pslab.train.landscape.LandscapeLooks.surface`).
         wanted: asked before each row.
     """
+    view = replace(view, window=_beyond(view.window))
     xs, ys = ticks_of(view.window, GRID)
     origin = view.base - view.plane.project(view.base) @ view.plane.directions
     rows = []
@@ -72,3 +77,13 @@ def take(view: View, losses: Callable[[Array, Array, Array, Array], Array], want
             return None
         rows.append(losses(origin, view.plane.directions, xs, np.array([y]))[0])
     return Surface(view, np.array(rows))
+
+
+def _beyond(window: Window) -> Window:
+    x, y = REACH * (window.right - window.left), REACH * (window.top - window.bottom)
+    return Window(window.left - x, window.right + x, window.bottom - y, window.top + y)
+
+
+def _covers(mine: Window, seen: Window) -> bool:
+    within = mine.left <= seen.left and seen.right <= mine.right and mine.bottom <= seen.bottom and seen.top <= mine.top
+    return within and mine.right - mine.left <= LARGE * (seen.right - seen.left) and mine.top - mine.bottom <= LARGE * (seen.top - seen.bottom)

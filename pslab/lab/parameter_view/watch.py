@@ -78,6 +78,7 @@ class ParameterWatch:
         self.picture = Picture({}, None)
         self.surface: Surface | None = None
         self.message = ""
+        self._asked = False
         self._told: dict[str, Any] = {}
         self._whole, self._due = True, -math.inf
 
@@ -90,6 +91,7 @@ class ParameterWatch:
         self.directions = self.directions if directions is None else directions
         self.trail = self.trail if trail not in (WHOLE, LATEST) else trail
         self.seed = self.seed if seed is None else seed
+        self._asked = True
 
     def look(self, now: float) -> bool:
         """See where everybody is, if that is due, and draw it; returns whether the picture is another.
@@ -119,8 +121,9 @@ class ParameterWatch:
             return False
         if self.surface is not None and self.surface.fits(view):
             return False
-        if self._running and not self._surfaces.affords(now):
+        if (self.directions, self.trail, self.seed) != self._drawn_as or (self._running and not self._asked and not self._surfaces.affords(now)):
             return False
+        self._asked = False  # who chooses another plane does not wait for its surface
         began = perf_counter()
         try:
             found = take(view, trainer.surface, lambda: self._same_plane(view))
@@ -207,7 +210,7 @@ class ParameterWatch:
             "mode": str(self._lab.strategy),
             "directions": str(self.directions),
             "trail": self.trail,
-            "shares": None if plane is None else [round(share, 3) for share in plane.shares],
+            "shares": None if plane is None else [float(f"{share:.3g}") for share in plane.shares],
             "window": None if picture.view is None else list(picture.view.window),
             "spread": [None if math.isnan(value) else float(f"{value:.3g}") for value in self._follower.spread],
             "resident": self._lab.strategy.resident,

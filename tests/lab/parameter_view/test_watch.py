@@ -155,7 +155,9 @@ def test_the_surface_is_the_loss_of_the_model_in_the_plane_through_the_ps(start)
     surface, view = clocked.watch.surface, clocked.watch.picture.view
     theta = clocked.lab.trainer.parameters()["w"].ravel()
     here = view.plane.project(theta)
-    xs, ys = ticks_of(view.window, GRID)
+    xs, ys = ticks_of(surface.view.window, GRID)
+    assert xs[0] < view.window.left
+    assert ys[-1] > view.window.top
     for row, column_ in ((0, 0), (3, 9), (GRID - 1, 5)):
         point = theta + (np.array([xs[column_], ys[row]]) - here) @ view.plane.directions
         expected = np.mean((DATA.x_test @ point[:, None] - DATA.y_test) ** 2)
@@ -179,6 +181,11 @@ def test_a_surface_is_taken_anew_where_the_parameters_have_left_it_and_seldom_wh
         clocked.look()
         taken += watch.survey(clocked.now)
     watch._surfaces.spend(10.0)
+    watch.surface = None
+    assert not watch.survey(clocked.now)
+    watch.choose(Directions.RANDOM)
+    clocked.look()
+    assert watch.survey(clocked.now), "who chooses does not wait"
     watch.surface = None
     assert not watch.survey(clocked.now)
     trainer.pause()

@@ -72,7 +72,7 @@ export const WORDS = {
     first: "first direction",
     second: "second direction",
     axis: (which, share) => `${which}, ${share} of the squared distances`,
-    apart: (commits, beginnings) => `apart ${commits} at commits, ${beginnings} after the pull before`,
+    apart: (commits, beginnings) => `replicas ${commits} apart at commits, ${beginnings} after the pull`,
     oldest: "the oldest seen",
     pulled: "came to a commit, and was pulled on",
     surface: (step) => `shades: loss on test examples, through the ps at step ${step}`,

@@ -70,7 +70,7 @@ export const CHINESE = {
     first: "第一方向",
     second: "第二方向",
     axis: (which, share) => `${which}，占距离平方的 ${share}`,
-    apart: (commits, beginnings) => `提交时相距 ${commits}，上次拉拢后 ${beginnings}`,
+    apart: (commits, beginnings) => `副本提交时相距 ${commits}，拉拢后 ${beginnings}`,
     oldest: "最早的一点",
     pulled: "到达提交点，随后被拉拢",
     surface: (step) => `底纹：测试样本上的损失，经过第 ${step} 步的 ps`,

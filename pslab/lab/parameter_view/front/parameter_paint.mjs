@@ -28,7 +28,7 @@ export class PlanePainter {
     context.rect(box.left, box.top, box.width, box.height);
     context.clip();
     if (scene.surface) this._surface(context, scene.surface, place, theme);
-    for (const trail of scene.trails) drawTrail(context, trail, place, inkOf(trail.name, look), theme);
+    for (const trail of [...scene.trails].reverse()) drawTrail(context, trail, place, inkOf(trail.name, look), theme);
     const heads = scene.trails.filter(({ points }) => points.length).map(({ name, points }) => ({ name, color: inkOf(name, look), x: place.x(points.at(-1).x), y: place.y(points.at(-1).y) }));
     for (const head of heads) drawHead(context, head, theme);
     if (scene.surface) this._labels(context, place, box, heads, theme);
@@ -121,7 +121,7 @@ function drawTrail(context, trail, place, color, theme) {
   context.globalAlpha = 1;
 }
 
-function drawCommit(context, x, y, r = 3.6) {
+function drawCommit(context, x, y, r = 4) {
   context.beginPath();
   context.moveTo(x, y - r);
   for (const [dx, dy] of [[r, 0], [0, r], [-r, 0]]) context.lineTo(x + dx, y + dy);

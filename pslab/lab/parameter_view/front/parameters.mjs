@@ -226,7 +226,7 @@ function entry(drawing, words) {
 }
 
 function percent(share) {
-  return `${share >= 0.1 ? Math.round(100 * share) : Number((100 * share).toPrecision(1))} %`;
+  return `${share >= 0.1 ? Math.round(100 * share) : formatNumber(Number((100 * share).toPrecision(2)))} %`;
 }
 
 async function render({ model, el }) {

@@ -98,7 +98,7 @@ test("older points are fainter, and what leads on from a commit is the pull", ()
   assert.equal(found.at(-1).fresh, 1);
 });
 
-test("the nearest point is meant, of those at one place that of the last path, and none is far off", () => {
+test("the nearest point is meant, and none is far off", () => {
   const place = projection(WINDOW, planeBox(SIZE));
   assert.deepEqual(pointNear(TRAILS, place, { x: place.x(0.31), y: place.y(0) }, 12), [1, 3]);
   assert.equal(pointNear(TRAILS, place, { x: place.x(-0.7), y: place.y(-0.7) }, 12), null);
