@@ -106,7 +106,8 @@ class Follower:
         still = mine is not None and mine[-1].step == step and server is not None and np.array_equal(mine[-1].points[-1], flat(server))
         self.seen.see(step, None if still else server, replicas)
         learned = self._learn_losses(trainer)
-        self.spread = spread_of(replicas)
+        if not self._lab.strategy.in_step or len({replica.global_step for replica in replicas}) == 1:  # else some are in another round
+            self.spread = spread_of(replicas)
         return learned or _lasts(self.seen) != before
 
     def _learn_losses(self, trainer: Trainer) -> bool:

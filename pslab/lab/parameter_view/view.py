@@ -26,12 +26,15 @@ from pslab.train.trajectories import Directions, Landscape
 if TYPE_CHECKING:
     from pslab.lab.lab import Lab
 
+STILL_INCHES = (13.5, 7.0)
 POLL_S = 0.05
 """Seconds after which it is seen whether a look, or a surface, is due."""
 TROUBLED_S = 1.0
 """The same where it could not be done."""
 REST_S = 1.0
 """Seconds without a change after which the picture that a notebook keeps is drawn anew."""
+PATIENCE_S = 15.0
+"""The same where the surface is still to come, or cannot be taken."""
 
 
 class ParameterView(Living):
@@ -124,14 +127,16 @@ class ParameterStation:
         losses = surface.losses if surface is not None and of_it else np.full((GRID, GRID), np.nan)
         paths = {name: (rows[:, 2].astype(np.int64), rows[:, :2].astype(np.float64)) for name, rows in now.trails.items()}
         words = f"{self._lab.strategy}, the replicas and the ps until step {now.view.step}"
-        return Still(verb, words, picture(trajectories_figure(Landscape(paths, plane.shares, xs, ys, losses), words)))
+        figure = trajectories_figure(Landscape(paths, plane.shares, xs, ys, losses), f"Trajectories, {self._lab.strategy}")
+        figure.set_size_inches(*STILL_INCHES)
+        return Still(verb, words, picture(figure))
 
     def _again(self, name: str, work: Callable[[float], bool]) -> None:
         while self._teller.wait():
             now = monotonic()
             try:
                 if work(now):
-                    self._changed_at = now
+                    self._changed_at = monotonic()
                 trouble = ""
             except Exception as error:  # the lab goes on, and so does the view with its next look
                 trouble = f"the parameters cannot be looked at now: {type(error).__name__}: {error}"
@@ -141,7 +146,8 @@ class ParameterStation:
 
     def _news(self) -> tuple[dict[str, Any], list[bytes]] | None:
         now = monotonic()
-        if self._changed_at is not None and now > self._changed_at + REST_S:
+        changed_at = self._changed_at
+        if changed_at is not None and now > changed_at + (REST_S if self.watch.settled else PATIENCE_S):
             self._changed_at = None
             threading.Thread(target=self._keep_stills, name="pslab parameters picture", daemon=True).start()
         return self.watch.next(now)

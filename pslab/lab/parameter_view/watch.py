@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 WHOLE, LATEST = "whole", "latest"
 """How much of the paths is seen: all that is kept, or the last rounds."""
-LATEST_ROUNDS = 16
+LATEST_ROUNDS = 6
 SURFACE_SHARE, SURFACE_CREDIT_S = 0.02, 2.0
 """Part of the training time that surfaces may take of the chief, and what they may take at once."""
 FIT_SHARE, FIT_CREDIT_S = 0.02, 1.0
@@ -100,12 +100,12 @@ class ParameterWatch:
             OpError: a task was lost. What was seen before stays.
         """
         changed = self._follower.look(now)
-        drawn_as = (self.directions, self.trail, self.seed)
-        if drawn_as != self._drawn_as or not self._follower.seen.rounds:
-            self._planes, self._window = Planes(self.directions, self.seed), None
-        if not changed and drawn_as == self._drawn_as:
+        wanted = self._wanted
+        if not changed and wanted == self._drawn_as:
             return False
-        self._drawn_as = drawn_as
+        if wanted != self._drawn_as or not self._follower.seen.rounds:
+            self._planes, self._window = Planes(self.directions, self.seed), None
+        self._drawn_as = wanted
         self.picture = self._draw(now)
         return True
 
@@ -121,7 +121,7 @@ class ParameterWatch:
             return False
         if self.surface is not None and self.surface.fits(view):
             return False
-        if (self.directions, self.trail, self.seed) != self._drawn_as or (self._running and not self._asked and not self._surfaces.affords(now)):
+        if self._wanted != self._drawn_as or (self._running and not self._asked and not self._surfaces.affords(now)):
             return False
         self._asked = False  # who chooses another plane does not wait for its surface
         began = perf_counter()
@@ -157,6 +157,17 @@ class ParameterWatch:
             changes["surface"] = {"window": surface.view.window, "step": surface.view.step, "grid": len(surface.losses), "buffer": len(buffers)}
             buffers.append(surface.losses.astype(np.float32).tobytes())
         return changes, buffers
+
+    @property
+    def settled(self) -> bool:
+        """Whether the surface is that of the picture."""
+        surface, view = self.surface, self.picture.view
+        return view is None or (surface is not None and surface.fits(view))
+
+    @property
+    def _wanted(self) -> object:
+        """What the picture is to be of: how, and of which training."""
+        return self.directions, self.trail, self.seed, self._follower.seen
 
     @property
     def _running(self) -> bool:

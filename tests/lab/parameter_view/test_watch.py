@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from time import monotonic
 from types import SimpleNamespace
 
@@ -17,6 +18,7 @@ from pslab.lab.parameter_view.watch import BEAT_S, COLUMNS, LATEST, LATEST_ROUND
 from pslab.lab.parameter_view.window import ticks_of
 from pslab.train.commits import Differences, Elastic
 from pslab.train.distances import PS
+from pslab.train.landscape import Glimpse
 from pslab.train.model import Model
 from pslab.train.strategy import Strategy
 from pslab.train.trainer import Trainer
@@ -32,6 +34,11 @@ DATA = Dataset("plane", X, X @ np.arange(1.0, 6.0)[:, None] + RNG.standard_norma
 def regression(x, y):
     w = tf.Variable(np.zeros((5, 1)), name="w")
     return tf.reduce_mean(tf.square(tf.subtract(tf.matmul(x, w), y))), {}
+
+
+def wide(x, y):
+    w = tf.Variable(np.zeros((1, 2)), name="w")
+    return tf.reduce_mean(tf.square(tf.subtract(tf.multiply(w, x), y))), {}
 
 
 class Clocked:
@@ -281,3 +288,32 @@ def test_where_parameters_live_on_the_workers_the_ps_is_seen_at_rest_only(start)
     assert column(rows, "step").tolist() == [step]
     np.testing.assert_allclose(watch.picture.view.base, flat(trainer.parameters()), rtol=1e-6)
     assert clocked.told()["resident"] is True
+
+
+def test_another_model_begins_in_a_plane_of_its_own(start) -> None:
+    clocked = start(Strategy(update=Sync()))
+    clocked.lab.trainer.step()
+    clocked.look()
+    assert clocked.watch.picture.view.base.shape == (5,)
+    with LocalTasks(ps=1, workers=2) as tasks:
+        other = Trainer(tasks, Dataset("ones", *(np.ones((8, 2)),) * 4), Model(wide), Strategy(update=Sync()), 4)
+        other.step()
+        clocked.lab.trainer = other
+        assert clocked.look()
+        assert clocked.watch.picture.view.base.shape == (2,)
+        assert column(clocked.watch.picture.trails[PS], "step").tolist() == [1]
+        other.close()
+
+
+def test_how_far_apart_they_are_is_told_of_one_round_of_all(start) -> None:
+    clocked = start(Strategy(update=Sync(), commit_every=2, commit=Differences()))
+    follower = clocked.watch._follower
+    clocked.lab.trainer.step()
+    clocked.look()
+    before = follower.spread
+    replicas = clocked.lab.trainer.replicas()
+    both = np.array([replica.arrived["w"].ravel() for replica in replicas])
+    assert before[0] == pytest.approx(np.linalg.norm(both[0] - both[1]) / 2, rel=1e-9)
+    apart = [replicas[0], replace(replicas[1], global_step=replicas[1].global_step + 1, arrived={"w": np.full((5, 1), 99.0)})]
+    follower._take(clocked.lab.trainer, Glimpse(1, None, apart))
+    assert follower.spread == before

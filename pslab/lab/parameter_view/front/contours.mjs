@@ -1,6 +1,6 @@
 // The loss over a rectangle of the plane: its levels, lines of equal loss, and what it is at a place. Nothing is drawn here.
 
-const FINER = 4;
+export const FINER = 6;
 
 /** What the kernel tells of a surface: {left, right, bottom, top, step, grid, values}, a row of `grid` values from below for each place upwards. */
 export function surfaceOf({ window: [left, right, bottom, top], step, grid, buffer }, buffers) {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { contour, finer, levelsOf, lossAt, surfaceOf } from "../../../../pslab/lab/parameter_view/front/contours.mjs";
+import { FINER, contour, finer, levelsOf, lossAt, surfaceOf } from "../../../../pslab/lab/parameter_view/front/contours.mjs";
 import { PlanePainter, planeBox } from "../../../../pslab/lab/parameter_view/front/parameter_paint.mjs";
 import { freshness, pointNear, pointTowards, projection, stretches, trailsOf } from "../../../../pslab/lab/parameter_view/front/trails.mjs";
 
@@ -137,7 +137,7 @@ test("names of those at one place do not lie on each other", () => {
 test("more loss has more ink, the foot of the picture is its last row, and shades are made once for a surface", () => {
   const painter = new PlanePainter();
   const drawn = draw(SCENE, LOOK, painter);
-  const size = (GRID - 1) * 4 + 1;
+  const size = (GRID - 1) * FINER + 1;
   const inkAt = (x, y) => drawn.shades.find((shade) => shade.x === x && shade.y === y).alpha;
   assert.ok(inkAt(0, size - 1) > inkAt((size - 1) / 2, (size - 1) / 2));
   const box = planeBox(SIZE);
