@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 EVERY_S = 0.25
 """Seconds between two looks at the least."""
 SHARE = 0.1
-"""Part of all time that looking may take. Most of a look is waiting: it takes the tasks' processors a tenth as long (`benchmarks/parameter_view.py`)."""
+"""Part of all time that looking may take. Most of it is waiting: of 17 ms, the chief of a small model is at work for 2 (`benchmarks/parameter_view.py`)."""
 SETTLES_S = 2.0
 """Seconds for which a training that has come to rest is looked at: a replica may be on its way still."""
 ROUNDS = 64

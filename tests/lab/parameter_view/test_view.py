@@ -5,10 +5,13 @@ from __future__ import annotations
 from time import monotonic, sleep
 
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
 
 import pslab
 from pslab.errors import UsageError
 from pslab.lab.lab import Lab
+from pslab.lab.magics import PslabMagics
+from pslab.lab.parameter_view.view import ParameterView
 from pslab.lab.parser import parse
 
 
@@ -68,3 +71,15 @@ def test_the_verb_takes_live_with_directions_and_seed() -> None:
     options = parse("trajectories --live --directions random --seed 4")
     assert (options.live, options.directions, options.seed) == (True, "random", 4)
     assert not parse("trajectories").live
+
+
+def test_the_verb_opens_a_view_and_a_file_for_it_is_refused() -> None:
+    shell = InteractiveShell()
+    shell.run_line_magic("load_ext", "pslab")
+    view = shell.run_line_magic("pslab", "trajectories --live --directions random --seed 4")
+    lab = shell.user_ns["lab"]
+    assert isinstance(view, ParameterView)
+    assert (lab._parameter_station.watch.directions, lab._parameter_station.watch.seed) == ("random", 4)
+    view.close()
+    with pytest.raises(UsageError, match="a live view writes no picture"):
+        PslabMagics(shell).pslab("trajectories --live picture.png")
