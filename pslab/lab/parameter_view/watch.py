@@ -15,7 +15,7 @@ from pslab.lab.parameter_view.planes import Planes
 from pslab.lab.parameter_view.surface import Surface, View, take
 from pslab.lab.parameter_view.window import Window, window_for
 from pslab.train.distances import PS
-from pslab.train.trajectories import Array, Directions, Round, path_of
+from pslab.train.trajectories import Array, Directions, Round, Trajectories, path_of
 
 if TYPE_CHECKING:
     from pslab.lab.lab import Lab
@@ -34,6 +34,7 @@ COLUMNS = ("x", "y", "step", "loss", "commit")
 BEAT_S = 1.0
 """Seconds after which something is said even if nothing has changed: who hears nothing knows that the kernel is gone."""
 _NOTHING = object()
+Trails = dict[str, np.ndarray[Any, np.dtype[np.float32]]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,10 +44,12 @@ class Picture:
     Attributes:
         trails: for each path by name, float32 of shape [points, 5], as `COLUMNS` has them, oldest first.
         view: what the surface is to be of; None where there are no points.
+        wanted: as what it was drawn (how, and of which training).
     """
 
-    trails: dict[str, np.ndarray[Any, np.dtype[np.float32]]]
+    trails: Trails
     view: View | None
+    wanted: object = None
 
 
 class ParameterWatch:
@@ -71,14 +74,13 @@ class ParameterWatch:
         self._follower = Follower(lab, now)
         self._surfaces, self._fits = Budget(SURFACE_SHARE, SURFACE_CREDIT_S, now), Budget(FIT_SHARE, FIT_CREDIT_S, now)
         self.directions, self.trail, self.seed = Directions.PCA, WHOLE, 0
-        self._drawn_as: object = None
         self._planes = Planes(self.directions, self.seed)
         self._window: Window | None = None
         self._places: dict[Round, Array] = {}
         self.picture = Picture({}, None)
         self.surface: Surface | None = None
         self.message = ""
-        self._asked = False
+        self._served: object = None
         self._told: dict[str, Any] = {}
         self._whole, self._due = True, -math.inf
 
@@ -91,7 +93,6 @@ class ParameterWatch:
         self.directions = self.directions if directions is None else directions
         self.trail = self.trail if trail not in (WHOLE, LATEST) else trail
         self.seed = self.seed if seed is None else seed
-        self._asked = True
 
     def look(self, now: float) -> bool:
         """See where everybody is, if that is due, and draw it; returns whether the picture is another.
@@ -100,13 +101,13 @@ class ParameterWatch:
             OpError: a task was lost. What was seen before stays.
         """
         changed = self._follower.look(now)
-        wanted = self._wanted
-        if not changed and wanted == self._drawn_as:
+        wanted = directions, trail, seed, seen = self._wanted
+        if not changed and wanted == self.picture.wanted:
             return False
-        if wanted != self._drawn_as or not self._follower.seen.rounds:
-            self._planes, self._window = Planes(self.directions, self.seed), None
-        self._drawn_as = wanted
-        self.picture = self._draw(now)
+        if wanted != self.picture.wanted or not seen.rounds:
+            self._planes, self._window = Planes(directions, seed), None
+        trails, view = self._draw(trail, now)
+        self.picture = Picture(trails, view, wanted)
         return True
 
     def survey(self, now: float) -> bool:
@@ -121,16 +122,16 @@ class ParameterWatch:
             return False
         if self.surface is not None and self.surface.fits(view):
             return False
-        if self._wanted != self._drawn_as or (self._running and not self._asked and not self._surfaces.affords(now)):
+        chosen = picture.wanted != self._served  # who has chosen another plane does not wait for its surface
+        if picture.wanted != self._wanted or (self._running and not chosen and not self._surfaces.affords(now)):
             return False
-        self._asked = False  # who chooses another plane does not wait for its surface
         began = perf_counter()
         try:
             found = take(view, trainer.surface, lambda: self._same_plane(view))
         finally:
             self._surfaces.spend(perf_counter() - began)
         if found is not None:
-            self.surface = found
+            self.surface, self._served = found, picture.wanted
         return found is not None
 
     def next(self, clock: float) -> tuple[dict[str, Any], list[bytes]] | None:
@@ -165,7 +166,7 @@ class ParameterWatch:
         return view is None or (surface is not None and surface.fits(view))
 
     @property
-    def _wanted(self) -> object:
+    def _wanted(self) -> tuple[Directions, str, int, Trajectories]:
         """What the picture is to be of: how, and of which training."""
         return self.directions, self.trail, self.seed, self._follower.seen
 
@@ -178,12 +179,12 @@ class ParameterWatch:
         now = self.picture.view
         return now is not None and now.plane.directions is view.plane.directions
 
-    def _draw(self, now: float) -> Picture:
+    def _draw(self, trail: str, now: float) -> tuple[Trails, View | None]:
         seen = self._follower.seen.rounds
-        if self.trail == LATEST:
+        if trail == LATEST:
             seen = {name: rounds[-LATEST_ROUNDS:] for name, rounds in seen.items()}
         if not seen:
-            return Picture({}, None)
+            return {}, None
         self._fit(seen, now)
         plane = self._planes.plane
         assert plane is not None
@@ -192,7 +193,7 @@ class ParameterWatch:
         self._window = window_for(np.concatenate(list(trails.values()))[:, :2].astype(float), self._window)
         lasts = [seen[PS][-1]] if PS in seen else [rounds[-1] for rounds in seen.values()]
         base = np.mean([found.points[-1] for found in lasts], axis=0)
-        return Picture(trails, View(plane, self._window, base, max(found.step for found in lasts)))
+        return trails, View(plane, self._window, base, max(found.step for found in lasts))
 
     def _fit(self, seen: dict[str, list[Round]], now: float) -> None:
         """A better plane needs another surface: while it trains, it is looked for when both can be afforded."""

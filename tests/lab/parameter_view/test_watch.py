@@ -317,3 +317,29 @@ def test_how_far_apart_they_are_is_told_of_one_round_of_all(start) -> None:
     apart = [replicas[0], replace(replicas[1], global_step=replicas[1].global_step + 1, arrived={"w": np.full((5, 1), 99.0)})]
     follower._take(clocked.lab.trainer, Glimpse(1, None, apart))
     assert follower.spread == before
+
+
+def test_who_chooses_while_a_surface_is_taken_has_the_one_that_was_chosen(start, monkeypatch) -> None:
+    clocked = start(Strategy(), rate=1e-5)
+    trainer, watch = clocked.lab.trainer, clocked.watch
+    trainer.train(10**9)
+    deadline = monotonic() + 60
+    while len(watch.picture.trails.get(PS, ())) < 4:
+        assert monotonic() < deadline
+        clocked.look()
+    watch._surfaces.spend(100.0)
+    rows, take = [], trainer.surface
+
+    def surface(*asked):
+        if not rows:
+            watch.choose(Directions.RANDOM)  # a click
+            assert not watch.survey(clocked.now), "the picture is not drawn yet"
+            clocked.look()
+        rows.append(asked)
+        return take(*asked)
+
+    monkeypatch.setattr(trainer, "surface", surface)
+    assert not watch.survey(clocked.now), "given up: it is of another plane"
+    assert len(rows) == 1
+    assert watch.survey(clocked.now)
+    assert watch.surface.view.plane.directions is watch.picture.view.plane.directions
