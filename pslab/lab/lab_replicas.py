@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.figure import Figure
 
+    from pslab.lab.parameter_view.view import ParameterView
     from pslab.train.merge_gap import MergeGap
 
 
@@ -80,3 +81,21 @@ class LabReplicas(Workbench):
 
         landscape = self.landscape(**how)
         return kept(trajectories_figure(landscape, f"Trajectories, {self._strategy}"), path)
+
+    def parameter_view(self, directions: Directions | str = Directions.PCA, seed: int = 0) -> ParameterView:
+        """Where the replicas and the ps go, alive, over the loss, for a notebook: drawn where it is the value of a cell. All views of a lab show the same.
+
+        Args:
+            directions: ``"pca"``, the two in which the points differ most; or ``"random"``. It can be changed in the view.
+            seed: of random directions.
+
+        Raises:
+            UsageError: there are no such directions.
+        """
+        from pslab.lab.parameter_view.view import ParameterStation
+
+        wanted = choice(Directions, directions, "directions")
+        with self._lock:
+            if self._parameter_station is None:
+                self._parameter_station = ParameterStation(self)  # type: ignore[arg-type]
+        return self._parameter_station.open(wanted, seed)

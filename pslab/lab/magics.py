@@ -245,10 +245,15 @@ class PslabMagics(Magics):
         display(self.lab.timeline(options.path))
 
     def _trajectories(self, options: argparse.Namespace) -> Any:
+        if options.live:
+            if options.path is not None:
+                raise UsageError("a live view writes no picture", f"%pslab trajectories {shlex.quote(options.path)} draws one")
+            return self.lab.parameter_view(options.directions, options.seed)
         from IPython.display import display
 
         how = {"looks": options.looks, "every": options.every, "directions": options.directions, "seed": options.seed}
         display(self.lab.trajectories(options.path, **how))
+        return None
 
     def _divergence(self, options: argparse.Namespace) -> Shown:
         from IPython.display import display

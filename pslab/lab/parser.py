@@ -128,6 +128,7 @@ def build_parser() -> Parser:
 
 def _add_trajectories(trajectories: argparse.ArgumentParser) -> None:
     trajectories.add_argument("path", nargs="?", metavar="FILE", help="write the picture there too")
+    trajectories.add_argument("--live", action="store_true", help="in a widget, while it trains")
     trajectories.add_argument("--looks", type=count, metavar="N", default=40, help="how often to look (40)")
     trajectories.add_argument("--every", type=count, metavar="N", default=1, help="updates between two looks (1)")
     trajectories.add_argument("--directions", choices=[str(d) for d in Directions], default="pca", help="in which plane (pca)")

@@ -25,6 +25,7 @@ from pslab.train.trainer import Trainer
 if TYPE_CHECKING:
     from pslab.lab.graph_view.view import GraphStation
     from pslab.lab.panel.panel import Station
+    from pslab.lab.parameter_view.view import ParameterStation
     from pslab.lab.race.race_view import RaceStation
 
 
@@ -48,6 +49,7 @@ class Workbench:
         self._station: Station | None = None
         self._race_station: RaceStation | None = None
         self._graph_station: GraphStation | None = None
+        self._parameter_station: ParameterStation | None = None
         self._lock = threading.RLock()
 
     def _the_dataset(self) -> DataSource:

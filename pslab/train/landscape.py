@@ -2,14 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import numpy as np
 
 from pslab.errors import UsageError
 from pslab.train.by_message import MEASURED_ON, ByMessage
-from pslab.train.trajectories import Directions, Landscape, Plane, Trajectories, ticks_around
+from pslab.train.distances import Parameters, ReplicaParameters
+from pslab.train.trajectories import Array, Directions, Landscape, Plane, Trajectories, ticks_around
 
 GRID = 25
 """Places along each direction that the loss is taken at."""
+PATIENCE_S = 0.05
+"""Seconds that a glimpse waits for somebody else who is at the trainer."""
+
+
+class Glimpse(NamedTuple):
+    """Where all are at one moment.
+
+    Attributes:
+        global_step: of the ps.
+        server: the parameters on the ps; None where those live on the workers, and are being trained.
+        replicas: as they came to their last commits; none where no epoch is on.
+    """
+
+    global_step: int
+    server: Parameters | None
+    replicas: Sequence[ReplicaParameters]
 
 
 class LandscapeLooks(ByMessage):
@@ -43,9 +63,28 @@ class LandscapeLooks(ByMessage):
         placed = {path.name: (path.steps, plane.project(path.points)) for path in paths}
         points = np.concatenate([coordinates for _, coordinates in placed.values()])
         xs, ys = (ticks_around(points[:, axis], GRID) for axis in (0, 1))
+        return Landscape(placed, plane.shares, xs, ys, self.surface(plane.origin, plane.directions, xs, ys))
+
+    def glimpse(self) -> Glimpse | None:
+        """Where the replicas and the ps are, as a training that runs comes by: nobody waits for anybody. None while somebody else is at the trainer.
+
+        Raises:
+            OpError: a task was lost.
+        """
+        if not self._lock.acquire(timeout=PATIENCE_S):
+            return None
+        try:
+            replicas = self._crew.replicas()
+            away = self._strategy.resident and self._crew.active and self._state == "running"
+            return Glimpse(self._crew.look().global_step, None if away else self._crew.ask("parameters"), replicas)
+        finally:
+            self._lock.release()
+
+    def surface(self, origin: Array, directions: Array, xs: Array, ys: Array) -> Array:
+        """The loss on test examples at ``origin + a·directions[0] + b·directions[1]``, float64 of shape [ys, xs]; the training goes on meanwhile."""
         x, y = self._dataset.x_test[:MEASURED_ON], self._dataset.y_test[:MEASURED_ON]
-        losses = self._crew.ask("surface", origin=plane.origin, directions=plane.directions, xs=xs, ys=ys, x=x, y=y)
-        return Landscape(placed, plane.shares, xs, ys, losses)
+        found: Array = self._crew.ask("surface", origin=origin, directions=directions, xs=xs, ys=ys, x=x, y=y)
+        return found
 
     def _go_on(self, updates: int) -> None:
         if self._state != "running":

@@ -27,7 +27,7 @@ def bowl(x, y):
 
 
 def path(name: str, points) -> Path:
-    return Path(name, np.arange(len(points)), np.array(points, float))
+    return Path(name, np.arange(len(points)), np.array(points, float), np.zeros(len(points), bool))
 
 
 def test_parameters_become_a_vector_and_come_back() -> None:
