@@ -134,7 +134,7 @@ class NotebookPage:
         """Pictures of an element in both themes: ``NAME-dark.png`` and ``NAME-light.png``."""
         for theme in ("Dark", "Light"):
             self.theme(f"JupyterLab {theme}")
-            element.scroll_into_view_if_needed()
+            element.evaluate("element => element.scrollIntoView({ block: 'center' })")
             self._page.mouse.move(0, 0)
             element.screenshot(path=str(self._pictures / f"{name}-{theme.lower()}.png"))
 

@@ -37,11 +37,16 @@ def test_the_quickstart_runs_in_jupyterlab_and_its_third_cell_is_a_panel_that_tr
     assert losses[-1] < 0.5 * losses[0]
     panel.choose("update", "sync")
     panel.until("state.controls.update.value === 'sync' && state.step > state.marks.at(-1).step + 300")
+    assert panel.out_of_place() == []
     notebook.pictures("panel", panel.element)
 
+    panel.choose("update", "async")
     notebook.run(3)
     graph = GraphPage(notebook.page)
-    graph.until("scene.measured && view.drawing.glows(performance.now())")
+    graph.until("scene.mode === 'between-graph async' && scene.measured && view.drawing.glows(performance.now())")
+    graph.press("fit")
+    graph.click("worker:0", "ps:0")
+    assert "measured" in graph.facts()["bytes"]
     notebook.pictures("graph", graph.element)
 
     last = cell_of("%pslab race", notebook)

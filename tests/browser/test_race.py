@@ -99,6 +99,10 @@ def test_sync_with_a_backup_drops_what_is_stale_and_refuses_with_the_reason(open
     pill.focus()
     notebook.page.keyboard.press("Enter")
     race.until("scene.pushes.length === 1 && scene.pushes[0][2] === 2")
+    lane = "view.element.querySelector('svg rect[rx=\"2\"]').getAttribute('fill')"
+    race.until(f"{lane} === 'rgb(89,163,205)'")
+    notebook.theme("JupyterLab Light")
+    race.until(f"{lane} === '#0072B2'")
 
 
 def test_a_mode_without_messages_is_refused_with_the_reason(open_notebook, write) -> None:
