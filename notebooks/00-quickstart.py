@@ -34,7 +34,7 @@
 # Now train. It runs in the background, and the **panel** shows it.
 
 # %%
-# %pslab train --steps 100000
+# %pslab train --steps 1000000
 # %pslab panel
 
 # %% [markdown]

@@ -38,7 +38,8 @@ def test_the_quickstart_runs_in_jupyterlab_and_its_third_cell_is_a_panel_that_tr
     panel.choose("update", "sync")
     panel.until("state.controls.update.value === 'sync' && state.step > state.marks.at(-1).step + 300")
     assert panel.out_of_place() == []
-    notebook.pictures("panel", panel.element)
+    notebook.page.set_viewport_size({"width": 1280, "height": 900})
+    notebook.pictures("tour-panel", panel.element)
 
     panel.choose("update", "async")
     notebook.run(3)
@@ -47,7 +48,7 @@ def test_the_quickstart_runs_in_jupyterlab_and_its_third_cell_is_a_panel_that_tr
     graph.press("fit")
     graph.click("worker:0", "ps:0")
     assert "measured" in graph.facts()["bytes"]
-    notebook.pictures("graph", graph.element)
+    notebook.pictures("tour-graph", graph.element)
 
     last = cell_of("%pslab race", notebook)
     notebook.run_from(4, last, timeout=120)
@@ -59,7 +60,7 @@ def test_the_quickstart_runs_in_jupyterlab_and_its_third_cell_is_a_panel_that_tr
     for worker in (1, 1, 1, 0):
         race.let_in(worker)
     assert [int(push["stale"]) for push in race.drawn("push")] == [0, 0, 0, 3]
-    notebook.pictures("race", race.element)
+    notebook.pictures("tour-race", race.element)
 
     notebook.run_from(last + 1, len(notebook) - 1, timeout=120)
     said = [output.text for cell in range(len(notebook)) for output in notebook.outputs(cell)]

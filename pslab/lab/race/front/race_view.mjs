@@ -43,7 +43,7 @@ class RacePanel {
     this.element.addEventListener("keydown", (event) => { if (!event.ctrlKey && !event.metaKey) event.stopPropagation(); }); // single letters are not the notebook's
     this._sizes = new ResizeObserver(() => this._draw());
     this._sizes.observe(this._picture);
-    this._theme = new MutationObserver(() => this._draw(true));
+    this._theme = new MutationObserver(() => requestAnimationFrame(() => this._draw(true))); // until the next frame JupyterLab hides everything
     this._theme.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "data-jp-theme-name"] });
     this._watch = setInterval(() => this._showSilence(), 1000);
   }
@@ -89,7 +89,7 @@ class RacePanel {
     const width = Math.floor(this._picture.clientWidth);
     if (!scene || (!anew && width === this._width)) return;
     this._width = width;
-    if (!width) return; // hidden, as while a theme is being changed; it is drawn when it has a size again
+    if (!width) return; // hidden: it is drawn when it has a size again
     const [first, latest] = [scene.moments[0].number, scene.moments.at(-1).number];
     const at = Math.min(Math.max(this.at ?? latest, first), latest);
     const theme = themeOf(this.element);
