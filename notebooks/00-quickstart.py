@@ -20,44 +20,60 @@
 # %%
 # %load_ext pslab
 
-# %%
-# %pslab cluster start --ps 1 --workers 2
-
 # %% [markdown]
-# The tasks live in processes of their own; the cluster ends with this notebook's kernel. Now the data (handwritten digits), a model (an MLP), and a
-# **mode**: who builds the graph, and when gradients are applied.
+# The data (handwritten digits), a model (an MLP), a **mode** (who builds the graph, and when gradients are applied), and a cluster. Its tasks live in
+# processes of their own, and end with this notebook's kernel.
 
 # %%
 # %pslab data digits --batch 64
 # %pslab model mlp --hidden 128
 # %pslab mode --replication between-graph --update async
+# %pslab cluster start --ps 1 --workers 2
+
+# %% [markdown]
+# Now train. It runs in the background, and the **panel** shows it.
+
+# %%
+# %pslab train --steps 1000000
+# %pslab panel
+
+# %% [markdown]
+# Everything can be changed while it trains. Try it:
+# - Choose *sync* under *update*. What do the workers do now that they did not before? The timeline shows it, and a mark in the curves shows where.
+# - Click on *worker:1* below the plots, and kill it. It comes back.
+# - *Reset*, then *Start*: from the beginning, in the mode that you see.
+#
+# The same training as a **graph**: one band for each task, thick lines for what travels between them. While it trains they light up. Double-click a scope
+# (▸) to open it.
+
+# %%
+# %pslab graph --live
 
 # %% [markdown]
 # **Predict first.** In *async* mode a gradient is applied as it comes. While worker 0 computes, worker 1 goes on updating. How many updates of the other will
 # lie, on average, between a worker's read and its own update? That number is the **staleness**.
 
 # %%
-# %pslab train --steps 2000 --wait
-
-# %%
+await lab.until(step=2000)
 lab.metrics()[["worker", "staleness", "divergence"]].groupby("worker").mean()
 
 # %% [markdown]
 # ## Change the mode while it trains
 #
-# Training runs in the background; the other cells keep working. *Sync* waits for one gradient of each worker, applies their mean, and lets all go on.
+# What the panel does, cells can do too. From the beginning again: a thousand updates in each of four modes. *Sync* waits for one gradient of each worker,
+# applies their mean, and lets all go on.
 
 # %%
+# %pslab mode --replication between-graph --update async
+# %pslab reset
 # %pslab train --steps 100000
-
-# %%
-await lab.until(step=4000)
+await lab.until(step=1000)
 # %pslab mode --update sync
-await lab.until(step=5000)
+await lab.until(step=2000)
 # %pslab mode --replication in-graph
-await lab.until(step=6000)
+await lab.until(step=3000)
 # %pslab mode --update async
-await lab.until(step=7000)
+await lab.until(step=4000)
 # %pslab pause
 
 # %%
@@ -75,6 +91,18 @@ await lab.until(step=7000)
 
 # %%
 # %pslab evaluate
+
+# %% [markdown]
+# ## One message at a time
+#
+# A **race** lets nothing in by itself: press *Begin*, and choose whose gradient is applied next.
+#
+# **Predict first.** Both workers read version 0. You let in worker 1 three times, then worker 0. How stale is what worker 0 brings?
+
+# %%
+# %pslab mode --replication between-graph
+# %pslab reset
+# %pslab race
 
 # %% [markdown]
 # ## A model of your own

@@ -104,8 +104,18 @@ class NotebookPage:
         deadline = monotonic() + timeout
         for cell in range(len(self)):
             self._wait(cell, None, deadline)
-            failed = [o.text for o in self.outputs(cell) if o.mime == STDERR]
-            assert not failed, f"code cell {cell}: {failed}"
+            self._check(cell)
+
+    def run_from(self, first: int, last: int, timeout: float) -> None:
+        """Run these cells, one after the other. The first that fails ends it."""
+        deadline = monotonic() + timeout
+        for cell in range(first, last + 1):
+            self.run(cell, deadline - monotonic())
+            self._check(cell)
+
+    def source(self, cell: int) -> str:
+        """What a person reads in a code cell."""
+        return str(self._cells.nth(cell).locator(".cm-content").inner_text())
 
     def outputs(self, cell: int) -> list[Output]:
         """What a code cell shows."""
@@ -119,6 +129,18 @@ class NotebookPage:
         path = self._pictures / f"{name}.png"
         self._page.screenshot(path=str(path))
         return path
+
+    def pictures(self, name: str, element: Any) -> None:
+        """Pictures of an element in both themes: ``NAME-dark.png`` and ``NAME-light.png``."""
+        for theme in ("Dark", "Light"):
+            self.theme(f"JupyterLab {theme}")
+            element.evaluate("element => element.scrollIntoView({ block: 'center' })")
+            self._page.mouse.move(0, 0)
+            element.screenshot(path=str(self._pictures / f"{name}-{theme.lower()}.png"))
+
+    def _check(self, cell: int) -> None:
+        failed = [o.text for o in self.outputs(cell) if o.mime == STDERR]
+        assert not failed, f"code cell {cell}: {failed}"
 
     def _wait(self, cell: int, before: int | None, deadline: float) -> None:
         while (now := self.prompt(cell)) is None or now == before:

@@ -6,6 +6,14 @@ import json
 from typing import Any
 
 WAIT_MS = 60_000
+_OUT_OF_PLACE = """panel => {
+    const right = (element) => element.getBoundingClientRect().right;
+    const whole = [...panel.querySelectorAll('.pslab-label, .pslab-status, .pslab-legend, .pslab-bar button')];
+    const cut = whole.filter((e) => e.scrollWidth > e.clientWidth + 1 || e.scrollHeight > e.clientHeight + 3);
+    const over = [...panel.querySelectorAll('*')].filter((e) => right(e) > right(panel) + 1 && !e.closest('.pslab-said, .pslab-unit'));
+    const beyond = [...panel.querySelectorAll('figcaption > *')].filter((e) => right(e) > right(e.closest('.pslab-figure')) - 1);
+    return [...cut, ...over, ...beyond].map((e) => `${e.className} ${e.textContent}`);
+}"""
 
 
 class PanelPage:
@@ -38,6 +46,10 @@ class PanelPage:
             return view && new Function('history', 'state', `return ${expression}`)(view.history, view.history.state);
         }"""
         self._page.wait_for_function(script, arg=[self._number, expression], timeout=WAIT_MS)
+
+    def out_of_place(self) -> list[str]:
+        """What is cut off, or runs over the edge of the panel or of its figure."""
+        return self.element.evaluate(_OUT_OF_PLACE)  # type: ignore[no-any-return]
 
     def press(self, name: str) -> None:
         """Press one of the buttons above."""

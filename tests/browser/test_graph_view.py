@@ -13,6 +13,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 
 OPEN = "%load_ext pslab\n%pslab cluster start\n%pslab graph --live"
 SPIN = "import os, time\nwhile not os.path.exists('enough'): time.sleep(0.01)"
+FILTER = "picture => getComputedStyle(picture).filter"
 MODEL = """import pslab as tf
 def model(x, y):
     with tf.name_scope("first"):
@@ -122,6 +123,9 @@ def test_a_fresh_kernel_shows_the_last_picture_and_no_broken_widget(open_noteboo
     picture.wait_for(timeout=60_000)
     notebook.page.wait_for_function("!document.body.innerText.includes('Loading widget')")
     assert "Error displaying widget" not in notebook.page.inner_text(".jp-Notebook")
+    assert picture.evaluate(FILTER) == "none"
+    notebook.theme("JupyterLab Dark")
+    assert "invert" in picture.evaluate(FILTER)
     notebook.screenshot("graph-fresh-kernel", 0)
 
 

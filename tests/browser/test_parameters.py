@@ -15,7 +15,7 @@ OPEN = (
     "%pslab trajectories --live"
 )
 STEPS = "import time\nfor _ in range(8): lab.step(); time.sleep(0.3)"
-WAIT_MS = 30_000
+WAIT_MS = 60_000
 
 
 class ParametersPage:

@@ -4,52 +4,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import nbformat
 import pytest
+
+from tests.browser.race_page import WAIT_MS, RacePage
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 
 OPEN = "%load_ext pslab\n%pslab cluster start --ps {} --workers 3 --threads\n%pslab mode {}\n%pslab race"
 SPIN = "import os, time\nwhile not os.path.exists('enough'): time.sleep(0.01)"
 LOG = "print([int(e) for e in lab.log().epochs[-1].orders[0]])"
-WAIT_MS = 60_000
-
-
-class RacePage:
-    """One view of a race."""
-
-    def __init__(self, page: Any, number: int = 0) -> None:
-        self._page, self._number = page, number
-        self.element = page.locator(".pslab-race").nth(number)
-        self.element.wait_for(timeout=WAIT_MS)
-
-    def until(self, expression: str) -> None:
-        """Wait until it is true of ``state``, its ``scene`` and the ``view``."""
-        script = """([number, expression]) => {
-            const view = document.querySelectorAll('.pslab-race')[number]?.parentElement.pslab;
-            const { state } = view ?? { state: {} };
-            return view && new Function('view', 'state', 'scene', `return ${expression}`)(view, state, state.scene);
-        }"""
-        self._page.wait_for_function(script, arg=[self._number, expression], timeout=WAIT_MS)
-
-    def press(self, words: str) -> None:
-        self.element.locator(f".pslab-bar button:has-text('{words}')").click(timeout=WAIT_MS)
-
-    def let_in(self, worker: int, what: str = "commit", ps: int = 0) -> None:
-        """Click on a message in the picture, and wait until it is through."""
-        made = self.moments()
-        self.element.locator(f"[data-message='{what} {worker} ps:{ps}'][role=button]").click(timeout=WAIT_MS)
-        self.until(f"scene.moments.at(-1).number === {made} + 1")
-
-    def moments(self) -> int:
-        return int(self.element.evaluate("element => element.parentElement.pslab.state.scene.moments.at(-1).number"))
-
-    def drawn(self, kind: str) -> list[dict[str, str]]:
-        """The data of what is drawn of a kind, and its title."""
-        script = "parts => parts.map((part) => ({ ...part.dataset, title: part.querySelector('title')?.textContent }))"
-        return self.element.locator(f".pslab-race-{kind}").evaluate_all(script)  # type: ignore[no-any-return]
 
 
 @pytest.fixture
@@ -134,6 +99,10 @@ def test_sync_with_a_backup_drops_what_is_stale_and_refuses_with_the_reason(open
     pill.focus()
     notebook.page.keyboard.press("Enter")
     race.until("scene.pushes.length === 1 && scene.pushes[0][2] === 2")
+    lane = "view.element.querySelector('svg rect[rx=\"2\"]').getAttribute('fill')"
+    race.until(f"{lane} === 'rgb(89,163,205)'")
+    notebook.theme("JupyterLab Light")
+    race.until(f"{lane} === '#0072B2'")
 
 
 def test_a_mode_without_messages_is_refused_with_the_reason(open_notebook, write) -> None:

@@ -12,6 +12,7 @@ from pslab.lab.graph_view.parts import Flow, Kind
 from pslab.lab.graph_view.scene import HEIGHT
 from pslab.lab.language import tr
 from pslab.lab.palette import BANDS, CUT, GREY, INK
+from pslab.lab.panel.snapshot import DARK
 
 _DASHES = {Flow.WAIT: "2 3", Flow.STATE: "6 3"}
 _ROUND = 5.0
@@ -51,7 +52,7 @@ class Still:
         words = html.escape(tr("{}. %pslab graph --live opens a live one.", self._words), quote=True)
         data = base64.b64encode(svg_of(self._scene).encode()).decode()
         picture = f"<img style='max-width:100%' alt='{words}' src='data:image/svg+xml;base64,{data}'>"
-        return f"<style>{_HIDE_BROKEN}</style><div class='pslab-snapshot'>{picture}<p>{words}</p></div>"
+        return f"<style>{_HIDE_BROKEN} {DARK}</style><div class='pslab-snapshot'>{picture}<p>{words}</p></div>"
 
 
 _HIDE_BROKEN = (

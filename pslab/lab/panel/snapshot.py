@@ -23,6 +23,8 @@ _HIDE_BROKEN = (
     ".jp-OutputArea-child:has(> .jupyter-widgets):not(:has(.pslab-panel)):has(+ .jp-OutputArea-child .pslab-snapshot img) { display: none }"
 )
 """Where there is no panel but a word that its widget was not found, the picture stands alone."""
+DARK = ":is([data-jp-theme-light='false'], .vscode-dark) .pslab-snapshot img { filter: invert(0.93) hue-rotate(180deg) }"
+"""On dark paper the picture's paper is dark, its words light, and its colours have their hues."""
 
 
 class Still:
@@ -45,7 +47,7 @@ class Still:
             return "<div class='pslab-snapshot'></div>"
         words = html.escape(tr("As it was when the training last came to rest: {}. %pslab {} opens a live one.", self._words, self._verb))
         data = base64.b64encode(self._png).decode()
-        style = f"<style>{_HIDE_BROKEN}</style>"
+        style = f"<style>{_HIDE_BROKEN} {DARK}</style>"
         return f"{style}<div class='pslab-snapshot'><img width='{_WIDTH}' alt='{words}' src='data:image/png;base64,{data}'><p>{words}</p></div>"
 
 

@@ -150,9 +150,10 @@ export class Drawing {
       const right = (band.x + band.width) * viewport.scale + viewport.x;
       const width = context.measureText(band.task).width;
       if (left + width > right || left > size.width) continue;
-      const y = Math.max(17 * viewport.scale + viewport.y, 11);
+      const place = 17 * viewport.scale + viewport.y;
+      const y = Math.max(place, 11);
       Object.assign(context, { fillStyle: theme.paper, globalAlpha: 0.8 });
-      context.fillRect(left - 3, y - 8, width + 6, 16);
+      if (y > place) context.fillRect(left - 3, y - 8, width + 6, 16); // over what has been scrolled up to it
       Object.assign(context, { fillStyle: theme.ink, globalAlpha: 1 });
       context.fillText(band.task, left, y);
     }

@@ -25,7 +25,7 @@ export function live(make) {
 
 /** Act when the notebook has another theme, until what is returned is disconnected. */
 export function whenThemed(act) {
-  const observer = new MutationObserver(act);
+  const observer = new MutationObserver(() => requestAnimationFrame(act)); // until the next frame JupyterLab hides everything
   observer.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "data-jp-theme-name"] });
   return observer;
 }

@@ -57,8 +57,9 @@ class RacePanel {
   /** Take in what the kernel tells. */
   take(changes) {
     this._heard = Date.now();
+    const silent = this.element.classList.contains("pslab-silent");
     this.element.classList.remove("pslab-silent");
-    if (!Object.keys(changes).length) return;
+    if (!silent && !Object.keys(changes).length) return;
     Object.assign(this.state, changes);
     this._show();
   }
@@ -86,8 +87,9 @@ class RacePanel {
   _draw(anew = false) {
     const { scene } = this.state;
     const width = Math.floor(this._picture.clientWidth);
-    if (!scene || !width || (!anew && width === this._width)) return;
+    if (!scene || (!anew && width === this._width)) return;
     this._width = width;
+    if (!width) return; // hidden: it is drawn when it has a size again
     const [first, latest] = [scene.moments[0].number, scene.moments.at(-1).number];
     const at = Math.min(Math.max(this.at ?? latest, first), latest);
     const theme = themeOf(this.element);
