@@ -11,7 +11,8 @@ function context(words) {
 class Element {
   constructor(tag) {
     Object.assign(this, { tag, attributes: {}, children: [], style: {}, dataset: {}, drawn: [], parent: null, ownerDocument: globalThis.document, hidden: false });
-    this.classList = { add() {}, remove() {}, toggle() {} };
+    const classes = new Set();
+    this.classList = { add: (name) => classes.add(name), remove: (name) => classes.delete(name), toggle: (name, on) => (on ? classes.add(name) : classes.delete(name)), contains: (name) => classes.has(name) };
     this.listeners = {};
     this.clientWidth = SIZE.width;
     this.clientHeight = SIZE.height;
