@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 EVERY_S = 0.25
 """Seconds between two looks at the least."""
-SHARE = 0.1
-"""Part of all time that looking may take. Most of it is waiting: of 17 ms, the chief of a small model is at work for 2 (`benchmarks/parameter_view.py`)."""
+SHARE = 0.02
+"""Part of all time that looking may take, waiting for answers included, after a first credit of looks as often as they go."""
 SETTLES_S = 2.0
 """Seconds for which a training that has come to rest is looked at: a replica may be on its way still."""
 ROUNDS = 64

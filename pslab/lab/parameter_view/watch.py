@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 WHOLE, LATEST = "whole", "latest"
 """How much of the paths is seen: all that is kept, or the last rounds."""
 LATEST_ROUNDS = 6
-SURFACE_SHARE, SURFACE_CREDIT_S = 0.02, 2.0
+SURFACE_SHARE, SURFACE_CREDIT_S = 0.01, 2.0
 """Part of the training time that surfaces may take of the chief, and what they may take at once."""
 FIT_SHARE, FIT_CREDIT_S = 0.02, 1.0
 """The same of choosing planes, of the kernel."""

@@ -12,6 +12,7 @@ import pytest
 
 import pslab as tf
 from pslab.data.datasets import Dataset
+from pslab.lab.parameter_view.budget import Budget
 from pslab.lab.parameter_view.follow import ROUNDS
 from pslab.lab.parameter_view.surface import GRID
 from pslab.lab.parameter_view.watch import BEAT_S, COLUMNS, LATEST, LATEST_ROUNDS, ParameterWatch
@@ -48,6 +49,7 @@ class Clocked:
         self.lab = SimpleNamespace(trainer=trainer, strategy=strategy)
         self.now = 0.0
         self.watch = ParameterWatch(self.lab, self.now)
+        self.watch._follower._budget = Budget(1.0, 600.0, self.now)  # what looking may cost is another test's
 
     def look(self) -> bool:
         """Look after a second, when the trainer has seen what has happened and the replicas have their answers."""
