@@ -354,6 +354,7 @@ def test_while_it_trains_looks_are_rationed_and_where_it_has_come_to_rest_is_see
     trainer.train(10**9)
     trainer.wait(5)
     watch._follower._budget.spend(100.0)
+    clocked.look()  # sees that there is a training, and no more
     assert not clocked.look()
     assert watch.picture.trails == {}
     trainer.pause()
