@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 EVERY_S = 0.25
 """Seconds between two looks at the least."""
 SHARE = 0.02
-"""Part of all time that looking may take, waiting for answers included, after a first credit of looks as often as they go."""
+"""Part of the training time that looking may take, waiting for answers included, after a first credit of looks as often as they go."""
 SETTLES_S = 2.0
 """Seconds for which a training that has come to rest is looked at: a replica may be on its way still."""
 ROUNDS = 64
@@ -82,7 +82,8 @@ class Follower:
             self._turn_back(status.global_step)
         if status.global_step != self._step or status.state == "running":
             self._step, self._moved_at = status.global_step, now
-        if now < self._due or now > self._moved_at + SETTLES_S or not self._budget.affords(now):
+        rationed = status.state == "running" and not self._budget.affords(now)  # at rest it costs nobody anything
+        if now < self._due or now > self._moved_at + SETTLES_S or rationed:
             return anew or back
         began = perf_counter()
         try:

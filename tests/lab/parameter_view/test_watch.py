@@ -13,7 +13,7 @@ import pytest
 import pslab as tf
 from pslab.data.datasets import Dataset
 from pslab.lab.parameter_view.budget import Budget
-from pslab.lab.parameter_view.follow import ROUNDS
+from pslab.lab.parameter_view.follow import ROUNDS, SHARE
 from pslab.lab.parameter_view.surface import GRID
 from pslab.lab.parameter_view.watch import BEAT_S, COLUMNS, LATEST, LATEST_ROUNDS, ParameterWatch
 from pslab.lab.parameter_view.window import ticks_of
@@ -345,3 +345,18 @@ def test_who_chooses_while_a_surface_is_taken_has_the_one_that_was_chosen(start,
     assert len(rows) == 1
     assert watch.survey(clocked.now)
     assert watch.surface.view.plane.directions is watch.picture.view.plane.directions
+
+
+def test_while_it_trains_looks_are_rationed_and_where_it_has_come_to_rest_is_seen_all_the_same(start) -> None:
+    clocked = start(Strategy(), rate=1e-5)
+    trainer, watch = clocked.lab.trainer, clocked.watch
+    watch._follower._budget = Budget(SHARE, 0.25, clocked.now)
+    trainer.train(10**9)
+    trainer.wait(5)
+    watch._follower._budget.spend(100.0)
+    clocked.look()  # sees that there is a training, and no more
+    assert not clocked.look()
+    assert watch.picture.trails == {}
+    trainer.pause()
+    assert clocked.look()
+    assert column(watch.picture.trails[PS], "step").tolist() == [trainer.status().global_step]
