@@ -59,8 +59,8 @@ def test_a_training_is_followed_by_itself_and_leaves_a_picture_when_it_rests(lab
     view.keep = kept.append
     watch = lab._parameter_station.watch
     lab.train(20, wait=True)
-    wait_for(lambda: watch.surface is not None and kept)
-    assert watch.picture.trails["ps"][-1, 2] == 20
+    wait_for(lambda: watch.surface is not None and watch.picture.trails["ps"][-1, 2] == 20)
+    wait_for(lambda: kept)
     wait_for(lambda: "until step 20" in repr(kept[-1]))
     assert "data:image/png;base64," in kept[-1]._repr_html_()
     assert "%pslab trajectories --live opens a live one" in kept[-1]._repr_html_()
