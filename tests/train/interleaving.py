@@ -44,7 +44,7 @@ class Interleaved:
                 session.prepare(list(graph.prepare), []).run(())
             batches = dataset.for_tasks().batches(job.division, worker, tasks.workers)
             records = StepRecorder(self.recorder, worker, 0)
-            self._turns.append(ReplicaTurn(graph, session, batches, Supply(session), records, f"worker:{worker}", strategy.commit_every))
+            self._turns.append(ReplicaTurn(graph, session, batches, Supply(session), records, f"worker:{worker}", job))
             self._sessions.append(session)
 
     def take(self, order: Iterable[int]) -> None:
