@@ -8,7 +8,10 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
+from playwright.sync_api import TimeoutError as LateError
+
 READY_MS = 60_000
+SAVED_S = 60
 STDERR = "application/vnd.jupyter.stderr"  # JupyterLab renders errors as this, too
 READ_OUTPUTS = """cell => [...cell.querySelectorAll('.jp-OutputArea-output[data-mime-type]')].map(output => ({
     mime: output.dataset.mimeType, text: output.innerText, images: output.querySelectorAll('img').length}))"""
@@ -85,9 +88,14 @@ class NotebookPage:
         self._page.wait_for_selector(".jp-StatusBar-TextItem:has-text('| Idle')", timeout=READY_MS)
 
     def save(self) -> None:
-        """Save the notebook, by the keyboard."""
-        self._page.keyboard.press("Control+s")
-        self._page.wait_for_selector(".jp-mod-dirty", state="detached")
+        """Save the notebook, by the keyboard; once more where it has changed meanwhile, for a view may have another picture to keep."""
+        deadline = monotonic() + SAVED_S
+        while True:
+            self._page.keyboard.press("Control+s")
+            try:
+                return self._page.locator(".jp-mod-dirty").first.wait_for(state="detached", timeout=2_000)
+            except LateError:
+                assert monotonic() < deadline, "the notebook changes again and again"
 
     def theme(self, name: str) -> None:
         """Choose a theme, as the menu does."""

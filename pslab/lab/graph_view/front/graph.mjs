@@ -18,6 +18,7 @@ class GraphView {
     this.frames = 0;
     this.state = {};
     this._palette = palette;
+    this._legible = true;
     this._tell = tell;
     this._motion = matchMedia("(prefers-reduced-motion: reduce)");
     this._status = make("div", { class: "pslab-status" });
@@ -65,7 +66,7 @@ class GraphView {
     this.selected = key === undefined ? -1 : scene.nodes.findIndex((node) => node.key === key);
     this.canvas.style.height = `${Math.round(Math.min(Math.max(scene.height, 300), 640))}px`;
     if (anchor) this._stay(scene, anchor);
-    if (!this._moved || !before || before.scene.bands.map((band) => band.task).join() !== scene.bands.map((band) => band.task).join() || before.scene.mode !== scene.mode) this._fit(true);
+    if (!this._moved || !before || before.scene.bands.map((band) => band.task).join() !== scene.bands.map((band) => band.task).join() || before.scene.mode !== scene.mode) this._fit(this._legible);
     setAttribute(this.canvas, "aria-label", WORDS.graph.about(scene.mode, scene.ops, scene.bands.length, scene.nodes.length));
     this._showLegend(scene);
     this._tellFacts();
@@ -119,8 +120,10 @@ class GraphView {
     return { width: this.canvas.clientWidth, height: this.canvas.clientHeight };
   }
 
+  /** Show all of the scene, or as much as stays legible; so it is when another scene comes. */
   _fit(legible) {
     this._moved = false;
+    this._legible = legible;
     const size = this._size();
     this._fitted = size.width > 0;
     if (this.drawing && size.width) this.viewport.fit(this.drawing.scene, size, legible);
@@ -180,7 +183,7 @@ class GraphView {
     }, { passive: false });
     keepKeys(this.element);
     canvas.addEventListener("keydown", (event) => { if (!event.ctrlKey && !event.metaKey) this._key(event); });
-    this._sizes = new ResizeObserver(() => (this._fitted ? this.redraw() : this._fit(true)));
+    this._sizes = new ResizeObserver(() => (this._fitted ? this.redraw() : this._fit(this._legible)));
     this._sizes.observe(canvas);
     this._theme = whenThemed(() => { this._colors = undefined; this.redraw(); });
   }

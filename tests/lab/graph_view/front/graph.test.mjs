@@ -143,3 +143,18 @@ test("in Chinese nothing is said in English, whatever is selected", async () => 
   assert.ok(english.read().includes("1 messages, 80 B by static shapes; the widest 80 B"));
   english.remove();
 });
+
+test("who wants to see all of a graph sees all of the next scene, too", async () => {
+  const { shown } = await import("../../panel/front/page.mjs");
+  const { default: widget } = await import("../../../../pslab/lab/graph_view/front/graph.mjs");
+  const scene = { ...SCENE, width: 8000, nodes: SCENE.nodes.map((node) => ({ ...node, title: node.label, facts: [] })), mode: "0", ops: 3, messages: 1, most: 80, measured: false };
+  const state = { training: "idle", mode: "0", step: 0, rate: 0, message: "" };
+  const page = await shown(widget, { language: "en", palette: PALETTE }, [{ state, scene }]);
+  const legible = page.view.viewport.scale;
+  page.view._fit(false);
+  const all = page.view.viewport.scale;
+  assert.ok(all < legible);
+  page.tell({ scene: { ...scene, measured: true } });
+  assert.equal(page.view.viewport.scale, all);
+  page.remove();
+});
