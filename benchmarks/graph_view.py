@@ -14,8 +14,7 @@ from pslab.graph.placement import place
 from pslab.lab.graph_view.folding import Scopes
 from pslab.lab.graph_view.parts import Parts
 from pslab.lab.graph_view.scene import Told, scene_of
-from pslab.lab.graph_view.view import _PALETTE, FRONT, MODULES
-from pslab.lab.panel.front_end import bundle, style_text
+from pslab.lab.graph_view.view import _PALETTE, FRONT_END
 from pslab.train.plans import PlannedStep
 
 CHROMIUM = "/usr/bin/chromium"
@@ -84,9 +83,9 @@ def main() -> None:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
         page = browser.new_page(viewport={"width": 1280, "height": 800})
-        page.set_content(f"<style>{style_text()}{(FRONT / 'graph.css').read_text()}</style><main></main>")
+        page.set_content(f"<style>{FRONT_END.style}</style><main></main>")
         begun = perf_counter()
-        page.evaluate(OPEN, [bundle(MODULES), _PALETTE])
+        page.evaluate(OPEN, [FRONT_END.text, _PALETTE])
         loaded = perf_counter() - begun
         for what, opened in (("folded", scopes.at_a_glance()), ("all of it unfolded", scopes.all)):
             begun = perf_counter()

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +19,7 @@ from pslab.lab import palette
 from pslab.lab.graph_view.still import Still
 from pslab.lab.graph_view.watch import Watch
 from pslab.lab.language import language
-from pslab.lab.panel.front_end import DRAWING, bundle, style_text
-from pslab.lab.panel.front_end import FRONT as SHARED
+from pslab.lab.panel.front_end import DRAWING, in_front_of
 
 if TYPE_CHECKING:
     from pslab.lab.lab import Lab
@@ -29,12 +27,7 @@ if TYPE_CHECKING:
 
 PERIOD_S = 0.1
 """Seconds between two messages."""
-FRONT = Path(__file__).with_name("front")
-MODULES = (
-    *(SHARED / f"{name}.mjs" for name in DRAWING),
-    *(FRONT / f"{name}.mjs" for name in ("viewport", "graph_paint", "graph")),
-)
-"""Each may import from those before it."""
+FRONT_END = DRAWING + in_front_of(__file__, ("viewport", "graph_paint", "graph"), ("graph",))
 _PALETTE = {"bands": dict(palette.BANDS), "other": palette.GREY, "cut": palette.CUT}
 
 
@@ -45,8 +38,8 @@ class GraphView(anywidget.AnyWidget):
         station: what it shares with the other views of the lab.
     """
 
-    _esm = bundle(MODULES)
-    _css = style_text() + (FRONT / "graph.css").read_text(encoding="utf-8")
+    _esm = FRONT_END.text
+    _css = FRONT_END.style
     line = traitlets.Instance(ipywidgets.Widget).tag(sync=True, **ipywidgets.widget_serialization)
     language = traitlets.Unicode().tag(sync=True)
     palette = traitlets.Dict().tag(sync=True)

@@ -20,7 +20,7 @@ from pslab.lab.panel.actions import ACTIONS
 from pslab.lab.panel.controls import CONTROLS
 from pslab.lab.panel.desk import Desk
 from pslab.lab.panel.feed import Feed, Message
-from pslab.lab.panel.front_end import module_text, style_text
+from pslab.lab.panel.front_end import PANEL
 from pslab.lab.panel.living import Living
 from pslab.lab.panel.snapshot import Still, snapshot
 from pslab.lab.panel.teller import Teller
@@ -47,8 +47,8 @@ class Panel(Living):
         lock: names of those that are shown, but cannot be used.
     """
 
-    _esm = module_text()
-    _css = style_text()
+    _esm = PANEL.text
+    _css = PANEL.style
     palette = traitlets.Dict().tag(sync=True)
     hide = traitlets.List().tag(sync=True)
     lock = traitlets.List().tag(sync=True)

@@ -11,10 +11,10 @@ import numpy as np
 import traitlets
 
 from pslab.lab import palette
+from pslab.lab.panel.front_end import DRAWING, in_front_of
 from pslab.lab.panel.living import Living
 from pslab.lab.panel.snapshot import Still, picture
 from pslab.lab.panel.teller import Teller
-from pslab.lab.parameter_view.front_end import module_text, style_text
 from pslab.lab.parameter_view.surface import GRID
 from pslab.lab.parameter_view.watch import ParameterWatch
 from pslab.lab.parameter_view.window import ticks_of
@@ -24,6 +24,7 @@ from pslab.train.trajectories import Directions, Landscape
 if TYPE_CHECKING:
     from pslab.lab.lab import Lab
 
+FRONT_END = DRAWING + in_front_of(__file__, ("contours", "trails", "parameter_paint", "parameters"), ("parameters",))
 STILL_INCHES = (13.5, 7.0)
 POLL_S = 0.05
 """Seconds after which it is seen whether a look, or a surface, is due."""
@@ -42,8 +43,8 @@ class ParameterView(Living):
         station: what it shares with the other views of the lab.
     """
 
-    _esm = module_text()
-    _css = style_text()
+    _esm = FRONT_END.text
+    _css = FRONT_END.style
     colors = traitlets.List().tag(sync=True)
 
     def __init__(self, station: ParameterStation) -> None:

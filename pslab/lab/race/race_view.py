@@ -13,17 +13,18 @@ from pslab.errors import UsageError
 from pslab.lab import palette
 from pslab.lab.language import tr
 from pslab.lab.panel.desk import Desk
+from pslab.lab.panel.front_end import DRAWING, in_front_of
 from pslab.lab.panel.living import Living
 from pslab.lab.panel.snapshot import Still, picture
 from pslab.lab.panel.teller import Teller
 from pslab.lab.race.actions import ACTIONS
 from pslab.lab.race.feed import RaceFeed
-from pslab.lab.race.front_end import module_text, style_text
 from pslab.lab.race.race_figure import race_figure
 
 if TYPE_CHECKING:
     from pslab.lab.lab import Lab
 
+FRONT_END = DRAWING + in_front_of(__file__, ("race_layout", "race_diagram", "race_view"), ("race",))
 REST_S = 1.0
 """Seconds without a change after which the picture that a notebook keeps is drawn anew."""
 
@@ -35,8 +36,8 @@ class RaceView(Living):
         station: what it shares with the other views of the lab's races.
     """
 
-    _esm = module_text()
-    _css = style_text()
+    _esm = FRONT_END.text
+    _css = FRONT_END.style
     colors = traitlets.List().tag(sync=True)
 
     def __init__(self, station: RaceStation) -> None:
