@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import nbformat
 import pytest
 
 from tests.browser.jupyter import chromium, jupyterlab
@@ -34,3 +35,17 @@ def open_notebook(tmp_path: Path, pictures: Path) -> Iterator[Callable[[Path], N
             return NotebookPage(page, address.format(notebook.name), cells, pictures)
 
         yield opened
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[..., Path]:
+    """Writes a notebook of code cells."""
+
+    def written(*cells: str) -> Path:
+        notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in cells])
+        notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
+        path = tmp_path / "plain.ipynb"
+        nbformat.write(notebook, path)
+        return path
+
+    return written

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import nbformat
 import pytest
 
 from tests.browser.graph_page import GraphPage
@@ -24,20 +21,6 @@ def model(x, y):
 lab = tf.Lab()
 _ = lab.model(model)
 lab.graph_view()"""
-
-
-@pytest.fixture
-def write(tmp_path):
-    """Writes a notebook of code cells."""
-
-    def written(*cells: str) -> Path:
-        notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in cells])
-        notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
-        path = tmp_path / "graph.ipynb"
-        nbformat.write(notebook, path)
-        return path
-
-    return written
 
 
 def test_it_folds_tells_lights_up_and_follows_the_mode_also_while_a_cell_runs(open_notebook, write, tmp_path) -> None:

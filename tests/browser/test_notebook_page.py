@@ -2,26 +2,11 @@
 
 from __future__ import annotations
 
-import nbformat
 import pytest
 
 from tests.browser.notebook_page import STDERR
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(180)]
-
-
-@pytest.fixture
-def write(tmp_path):
-    """Writes a notebook of code cells."""
-
-    def written(*cells: str):
-        notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in cells])
-        notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
-        path = tmp_path / "plain.ipynb"
-        nbformat.write(notebook, path)
-        return path
-
-    return written
 
 
 def test_a_cell_runs_and_runs_again(open_notebook, write) -> None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
-import nbformat
 import numpy as np
 import pytest
 
@@ -21,20 +19,6 @@ print(lab.cluster.ps, lab.cluster.workers, lab.learning_rate, lab.batch_size)"""
 TOLD = """import json
 r = lab.records()
 print(json.dumps({n: r[n].tolist() for n in ("global_step", "worker", "loss", "metric_accuracy", "compute", "bytes_pushed", "divergence", "observed")}))"""
-
-
-@pytest.fixture
-def write(tmp_path):
-    """Writes a notebook of code cells."""
-
-    def written(*cells: str) -> Path:
-        notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in cells])
-        notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
-        path = tmp_path / "panel.ipynb"
-        nbformat.write(notebook, path)
-        return path
-
-    return written
 
 
 def said(notebook: NotebookPage, cell: int) -> str:

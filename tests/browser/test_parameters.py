@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
-import nbformat
 import pytest
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(200)]
@@ -42,13 +40,8 @@ class ParametersPage:
 
 
 @pytest.fixture
-def notebook(open_notebook, tmp_path):
-    cells = [nbformat.v4.new_code_cell(cell) for cell in (OPEN, STEPS, "lab.train(10**9)", "lab.pause()")]
-    written = nbformat.v4.new_notebook(cells=cells)
-    written.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    path = Path(tmp_path / "parameters.ipynb")
-    nbformat.write(written, path)
-    return open_notebook(path)
+def notebook(open_notebook, write):
+    return open_notebook(write(OPEN, STEPS, "lab.train(10**9)", "lab.pause()"))
 
 
 def test_replicas_are_seen_to_drift_apart_and_to_be_pulled_together(notebook) -> None:

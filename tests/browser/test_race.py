@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
-import nbformat
 import pytest
 
 from tests.browser.race_page import WAIT_MS, RacePage
@@ -15,20 +13,6 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 OPEN = "%load_ext pslab\n%pslab cluster start --ps {} --workers 3 --threads\n%pslab mode {}\n%pslab race"
 SPIN = "import os, time\nwhile not os.path.exists('enough'): time.sleep(0.01)"
 LOG = "print([int(e) for e in lab.log().epochs[-1].orders[0]])"
-
-
-@pytest.fixture
-def write(tmp_path):
-    """Writes a notebook of code cells."""
-
-    def written(*cells: str) -> Path:
-        notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in cells])
-        notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
-        path = tmp_path / "race.ipynb"
-        nbformat.write(notebook, path)
-        return path
-
-    return written
 
 
 def test_messages_are_let_in_while_a_cell_runs_and_what_is_drawn_is_in_the_log(open_notebook, write, tmp_path) -> None:
