@@ -182,7 +182,7 @@ class Lab(Looking, LabCosts, LabLog, LabReplicas, LabShare):
         with self._lock:
             recipe, model, division = self._recipe, self._model, self._division
             if learning_rate is not None:
-                model = (model or recipe.model(self._the_dataset())).with_rate(learning_rate)
+                model = self._the_model().with_rate(learning_rate)
                 recipe = replace(recipe, learning_rate=learning_rate)
             if batch_size is not None:
                 division = replace(division, batch_size=batch_size)

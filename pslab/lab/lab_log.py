@@ -53,9 +53,8 @@ class LabLog(Workbench):
             UsageError: there is no such step, or the log is of another model.
         """
         found = self.log() if log is None else log
-        model = self._model or self._recipe.model(self._the_dataset())
         cluster = Cluster(found.ps, found.workers, processes=False).start()
         try:
-            return replay(cluster, found, self._the_dataset(), model, until)
+            return replay(cluster, found, self._the_dataset(), self._the_model(), until)
         finally:
             cluster.stop()

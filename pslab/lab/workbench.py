@@ -57,6 +57,13 @@ class Workbench:
             self._dataset = load("digits")
         return self._dataset
 
+    def _the_model(self) -> Model:
+        """The model; made once where none was chosen, for who looks again is to see the same."""
+        with self._lock:
+            if self._model is None:
+                self._model = self._recipe.model(self._the_dataset())
+            return self._model
+
     def _begun(self) -> Trainer:
         """The trainer, made if there is none yet.
 
@@ -66,14 +73,11 @@ class Workbench:
         with self._lock:
             cluster = self.cluster.require()
             if self._trainer is None:
-                dataset = self._the_dataset()
-                if self._model is None:
-                    self._model = self._recipe.model(dataset)
                 division = self._division
                 self._trainer = Trainer(
                     cluster,
-                    dataset,
-                    self._model,
+                    self._the_dataset(),
+                    self._the_model(),
                     self._strategy,
                     division.batch_size,
                     division.seed,
@@ -116,7 +120,5 @@ class Workbench:
     def _job_or_sketch(self) -> Job:
         if self._trainer is not None:
             return self._trainer.job()
-        dataset = self._the_dataset()
-        model = self._model or self._recipe.model(dataset)
         ps, workers = (self.cluster.ps, self.cluster.workers) if self.cluster.running else (1, 2)
-        return sketch(model, dataset, self._strategy, ps, workers)
+        return sketch(self._the_model(), self._the_dataset(), self._strategy, ps, workers)

@@ -29,6 +29,13 @@ def test_everything_is_told_once_and_anew_where_someone_has_come(lab) -> None:
     assert set(watch.next(0.2)) == {"scene", "state"}
 
 
+def test_a_lab_whose_model_nobody_chose_has_the_same_graph_at_each_look() -> None:
+    lab = tf.Lab()
+    watch = Watch(lab, lab._job_or_sketch)
+    assert "scene" in watch.next(0.0)
+    assert [watch.next(0.1 * look) for look in (1, 2, 3)] == [{}, {}, {}]
+
+
 def test_scopes_open_and_fold(lab) -> None:
     watch = Watch(lab, lab._job_or_sketch)
     watch.next(0.0)
