@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from pslab.errors import DeviceError
 
@@ -32,6 +33,7 @@ class DeviceSpec:
     device_index: int | None = None
 
     @classmethod
+    @lru_cache(maxsize=4096)  # a graph asks for each of its few devices again and again, op by op
     def from_string(cls, text: str | None) -> DeviceSpec:
         """Parse a device name; ``""`` and None leave everything open.
 
