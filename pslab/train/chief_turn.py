@@ -23,7 +23,11 @@ class ChiefTurn:
         self.replicas: list[ReplicaParameters] = []
         self._step = session.prepare([graph.next_step, graph.granted, *graph.further], [])
         self.participant = Participant(session, graph.claim, graph.leaving)
-        session.prepare(list(graph.begin), []).run(())
+        self._begin = session.prepare(list(graph.begin), [])
+
+    def begin(self) -> None:
+        """Let older contributions be stale."""
+        self._begin.run(())
 
     def take(self) -> bool:
         """One update."""

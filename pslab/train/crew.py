@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections import defaultdict
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -178,10 +179,24 @@ class Crew:
     # Epochs
 
     def begin(self, strategy: Strategy, gates: Gates = Gates.NONE) -> None:
-        """Begin an epoch: all loops are built, and wait for their first claim, and at ``gates``. Nothing happens if such a one is on."""
-        if self.active and gates is self._gates:
+        """Begin an epoch: all loops are built, and wait for their first claim, and at ``gates``. Nothing happens if such a one is on; another one ends.
+
+        Raises:
+            PslabError: it cannot be built, or a task was lost; no epoch is on then, unless the one before could not be ended.
+        """
+        if self.active and (strategy, gates) == (self.strategies[-1], self._gates):
             return
-        self.end()
+        first, *others = self.expected(strategy)
+        try:
+            with ThreadPoolExecutor(1) as meanwhile:
+                job = replace(self.job(strategy), epoch=len(self.strategies), gates=gates)
+                built = meanwhile.submit(self._cluster.call_all, "build", tasks=[first, *others], job=job)
+                self.end()
+            built.result()
+        except PslabError:
+            with suppress(UnavailableError):
+                self._cluster.call_all("discard")
+            raise
         self._gates = gates
         self.strategies.append(strategy)
         step = self._first_step = self.look().global_step
@@ -194,7 +209,6 @@ class Crew:
             if self._reading is Reading.FILES:
                 self._cluster.call_all("prepare", tasks=self._drivers()[:-1], job=job)
             self.sleepers.doze()
-            first, *others = self.expected(strategy)
             if strategy.prepares:
                 self._cluster.call(first, "start", job=job)
                 self._cluster.call_all("start", tasks=others, job=job)

@@ -41,6 +41,9 @@ class Turn(Protocol):
     def left(self) -> float:
         """How many steps there are data for: a whole number, or infinity."""
 
+    def begin(self) -> None:
+        """Do what is to be done before the first step, such as to read the parameters."""
+
     def take(self) -> bool:
         """Make a step; returns whether the next update is claimed already.
 
@@ -96,8 +99,12 @@ class Loop:
         self._error: PslabError | None = None
         self._thread = threading.Thread(target=self._run, name=f"pslab loop of {name}", daemon=True)
 
+    def begin(self) -> None:
+        """Do what is to be done before the first turn."""
+        self._turn.begin()
+
     def start(self) -> None:
-        """Begin."""
+        """Take turns."""
         self._thread.start()
 
     def stop(self, patience: float) -> None:

@@ -24,6 +24,9 @@ class PipelineTurn:
         self._step = session.prepare([graph.next_step, graph.granted, graph.loss, *graph.metrics.values()], graph.feeds)
         self.participant = Participant(session, graph.claim, graph.leaving)
 
+    def begin(self) -> None:
+        """Nothing: its batches are fed, and the parameters are where they are."""
+
     @property
     def left(self) -> float:
         """How many whole batches are to come: each is cut into microbatches that were weighed when the graph was built."""

@@ -37,6 +37,11 @@ class RemainingTowers:
         graph = sync_towers(self._job, self._workers)
         return self._turn_of(graph, graph.steps[0])
 
+    def begin(self) -> None:
+        """Begin with the towers that have data by now."""
+        self._leave_out()
+        self._turn.begin()
+
     @property
     def participant(self) -> Participant:
         """The turn's of the towers that remain."""
@@ -54,7 +59,15 @@ class RemainingTowers:
 
     def take(self) -> bool:
         """One step of the towers that have data for it."""
-        if (remaining := self._with_data()) != self._workers:
-            self._workers = remaining
-            self._turn = self._build()
+        if self._leave_out():
+            self._turn.begin()
         return self._turn.take()
+
+    def _leave_out(self) -> bool:
+        """Build the step anew where it has other towers than there are data for; whether it was."""
+        remaining = self._with_data() or self._workers
+        if remaining == self._workers:
+            return False
+        self._workers = remaining
+        self._turn = self._build()
+        return True

@@ -14,7 +14,7 @@ from pslab.runtime.session import Session, Step
 from pslab.train.between_graph import ReplicaGraph
 from pslab.train.distances import ReplicaParameters
 from pslab.train.divergence import relative_distance
-from pslab.train.job import Job
+from pslab.train.job import CHIEF, Job
 from pslab.train.observer import Observer
 from pslab.train.participant import Participant
 from pslab.train.reading import Supply
@@ -42,8 +42,7 @@ class ReplicaTurn:
         self._names = [v.op.name for v in graph.replica.variables]
         self._commit_every = job.strategy.commit_every
         tower = graph.replica.tower
-        self._take = tower.source.take
-        supply.begin(tower.source, batches)
+        self._source, self._take = tower.source, tower.source.take
         self._seen = [tower.loss, *tower.metrics.values()]
         known = [graph.staleness, graph.next_step, graph.paused_ns, *_optional(graph.granted), *_optional(graph.torn), *self._seen]
         self._may_tear, self._steps_apart = graph.torn is not None, bool(graph.local)
@@ -55,7 +54,15 @@ class ReplicaTurn:
         self._local = session.prepare([*self._seen, *graph.local, *graph.local_ops], graph.feeds) if self._commit_every > 1 else None
         self.participant = Participant(session, graph.claim, graph.leaving)
         self._observer = Observer(perf_counter(), job.workers)
-        read_step, paused, *self._held = session.prepare([*graph.pull, *graph.pull_ops], []).run(()).values
+        self._prepare = session.prepare(list(graph.prepare), []) if task == CHIEF else None
+        self._pull = session.prepare([*graph.pull, *graph.pull_ops], [])
+
+    def begin(self) -> None:
+        """Have the batches supplied, and read the first parameters; the chief prepares the ps before."""
+        if self._prepare is not None:
+            self._prepare.run(())
+        self._supply.begin(self._source, self._batches)
+        read_step, paused, *self._held = self._pull.run(()).values
         self._read_step, self._paused_ns = np.asarray(read_step), int(paused)
         self._came: tuple[Any, Sequence[Any], Sequence[Any]] = (read_step, self._held, self._held)
 

@@ -99,7 +99,15 @@ class Residence:
     def __init__(self, resident: Resident, session: Session) -> None:
         self._counts = session.prepare([c.value() for c in resident.counts], [])
         self._publish = session.prepare([resident.publish], [])
-        session.prepare([resident.load], []).run(())
+        self._load = session.prepare([resident.load], [])
+
+    def load(self) -> None:
+        """Fetch them from the ps.
+
+        Raises:
+            OpError: a task was lost.
+        """
+        self._load.run(())
 
     def step(self) -> int | None:
         """The updates that the variables have had; None if some of them are lost, or were updated without the others."""

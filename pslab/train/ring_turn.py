@@ -27,12 +27,15 @@ class RingTurn:
         self._supply = supply
         self._records = records
         self._task, self._right = f"worker:{worker}", f"worker:{(worker + 1) % job.workers}"
-        self._take = tower.source.take
-        supply.begin(tower.source, batches)
+        self._source, self._take = tower.source, tower.source.take
         granted = [] if graph.granted is None else [graph.granted]
         self._metrics = len(tower.metrics)
         self._step = session.prepare([graph.next_step, graph.stood, *graph.results, *granted, *graph.pushes], graph.feeds)
         self.participant = Participant(session, graph.claim, graph.leaving)
+
+    def begin(self) -> None:
+        """Have the batches supplied."""
+        self._supply.begin(self._source, self._batches)
 
     @property
     def left(self) -> float:

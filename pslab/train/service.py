@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from pslab.data.batches import Batches
 from pslab.data.partitions import Share
 from pslab.errors import FailedPreconditionError
 from pslab.execution.arrays import gpu_memory
 from pslab.graph.ops.random import GENERATORS
-from pslab.runtime.session import Session
 from pslab.runtime.targets import publish, withdraw
 from pslab.runtime.task_server import TaskServer
 from pslab.runtime.transport import Network, Sent
@@ -23,30 +20,18 @@ from pslab.sync.claim_ops import claims_of
 from pslab.sync.ops import ACCUMULATORS
 from pslab.trace.recorder import Fetched, Recorder
 from pslab.trace.records import step_dtype
-from pslab.train.camera import Camera, FilmedSession, Shot
-from pslab.train.chief_turn import ChiefTurn
-from pslab.train.collective import Pipeline, RingAllReduce
+from pslab.train.camera import Camera, Shot
 from pslab.train.delays import Delay
 from pslab.train.distances import ReplicaParameters
 from pslab.train.epoch_end import forget_epoch
-from pslab.train.gating import chief, tower_steps, worker_graph
-from pslab.train.in_graph import TowersGraph, TowersStep
-from pslab.train.job import CHIEF, CLIENT, Job
-from pslab.train.loop import CHIEFS, Loop, LoopStatus
+from pslab.train.job import Job
+from pslab.train.loop import Loop, LoopStatus
 from pslab.train.model_session import ModelSession
 from pslab.train.order_service import OrderService
-from pslab.train.pipeline import pipeline
-from pslab.train.pipeline_turn import PipelineTurn
-from pslab.train.reading import Reading, Supply, write_share
-from pslab.train.remaining_towers import RemainingTowers
-from pslab.train.replica_turn import ReplicaTurn
+from pslab.train.part import Part, batches_of
+from pslab.train.reading import Reading, write_share
 from pslab.train.resident import Residence
-from pslab.train.ring import ring_replica
-from pslab.train.ring_turn import RingTurn
-from pslab.train.step_recorder import StepRecorder
 from pslab.train.straggler import STRAGGLER, changing
-from pslab.train.strategy import Replication
-from pslab.train.towers_turn import TowersTurn
 from pslab.train.traffic import TaskTraffic
 
 GLOBAL_STEP = "global_step"
@@ -94,13 +79,11 @@ class TaskService(OrderService):
         publish(self.address, self._server)
         self._lock = threading.Lock()
         self._data: Share | None = None
-        self._loops: list[Loop] = []
-        self._sessions: list[Session] = []
+        self._part: Part | None = None
+        self._built: Part | None = None
         self._recorder = Recorder(step_dtype(), RECORDS)
         self._model: ModelSession | None = None
-        self._residence: Residence | None = None
         self._camera = Camera()
-        self._supplies: list[Supply] = []
         self._share: Path | None = None
         self._sent_before: dict[str, Sent] = {}
 
@@ -149,94 +132,42 @@ class TaskService(OrderService):
         """Write the file that this worker's examples are to be read from, where the job reads from files."""
         index = int(self._name.partition(":")[2])
         if job.reading is Reading.FILES:
-            self._share = write_share(job, index, self._batches(job, index))
+            self._share = write_share(job, index, batches_of(self._data, job, index))
 
-    def start(self, job: Job) -> None:
-        """Build this task's part of the job, and begin its loops.
+    def build(self, job: Job) -> None:
+        """Build this task's part of the job, which may begin at another step, and with other batches. Nothing else is touched: an older epoch may be on.
 
         Raises:
             PslabError: the graph cannot be built or placed, or a task that is needed cannot be reached.
         """
+        self._tasks[:] = job.task_names
+        self.discard()
+        self._built = self._part_of(job)
+
+    def discard(self) -> None:
+        """Let go of a part that was built, and will not begin."""
+        built, self._built = self._built, None
+        if built is not None:
+            built.close()
+
+    def start(self, job: Job) -> None:
+        """Begin this task's part of the job. A task that was started anew since it was to build it does so now.
+
+        Raises:
+            PslabError: as of `build`.
+        """
         with self._lock:
             self._tasks[:] = job.task_names
+            part, self._built = self._built or self._part_of(job), None
             try:
-                self._loops = self._build(job)
+                part.start(job)
             except BaseException:
-                self._end_sessions()
+                part.close()
                 raise
-            for loop in self._loops:
-                loop.start()
+            self._part = part
 
-    def _build(self, job: Job) -> list[Loop]:
-        if isinstance(job.strategy.update, Pipeline):
-            return [self._pipeline(job)] if self._name == CLIENT else []
-        if job.strategy.replication is Replication.IN_GRAPH:
-            return self._towers(job) if self._name == CLIENT else []
-        kind, _, index = self._name.partition(":")
-        if kind != "worker":
-            return []
-        if isinstance(job.strategy.update, RingAllReduce):
-            return [self._ring(job, int(index))]
-        loops = []
-        if job.strategy.gathered and self._name == CHIEF:
-            update = chief(job)
-            loops.append(Loop(CHIEFS, ChiefTurn(update, self._session(update.graph))))
-        worker = int(index)
-        batches = self._batches(job, worker)
-        graph = worker_graph(job, worker)
-        session = self._session(graph.replica.graph)
-        if self._name == CHIEF:
-            session.prepare(list(graph.prepare), []).run(())
-        records = StepRecorder(self._recorder, worker, job.epoch)
-        turn = ReplicaTurn(graph, session, batches, self._supply(session), records, self._name, job)
-        loops.append(Loop(self._name, turn, makes_updates=not job.strategy.gathered, data={worker: batches}))
-        return loops
-
-    def _towers(self, job: Job) -> list[Loop]:
-        data = {worker: self._batches(job, worker) for worker in range(job.workers)}
-        records = {worker: StepRecorder(self._recorder, worker, job.epoch) for worker in data}
-
-        def turn_of(graph: TowersGraph, step: TowersStep) -> TowersTurn:
-            session, workers = self._session(graph.replica.graph), step.workers
-            return TowersTurn(graph, step, session, [data[w] for w in workers], self._supply(session), [records[w] for w in workers])
-
-        if job.strategy.gathered:
-            return [Loop("client", RemainingTowers(job, data, turn_of), data=data)]
-        return [Loop(f"tower:{w}", turn_of(*step), data={w: data[w]}) for w, step in zip(data, tower_steps(job), strict=True)]
-
-    def _ring(self, job: Job, worker: int) -> Loop:
-        graph = ring_replica(job, worker)
-        session = self._session(graph.replica.graph)
-        self._residence = Residence(graph.resident, session)
-        records = StepRecorder(self._recorder, worker, job.epoch)
-        batches = self._batches(job, worker)
-        turn = RingTurn(graph, session, job, batches, self._supply(session), records)
-        return Loop(self._name, turn, makes_updates=graph.claim is not None, data={worker: batches})
-
-    def _pipeline(self, job: Job) -> Loop:
-        graph = pipeline(job)
-        session = self._session(graph.replica.graph)
-        self._residence = Residence(graph.resident, session)
-        data = {worker: self._batches(job, worker) for worker in range(job.workers)}
-        records = {worker: StepRecorder(self._recorder, worker, job.epoch) for worker in graph.stages}
-        return Loop("client", PipelineTurn(graph, session, list(data.values()), records), data=data)
-
-    def _session(self, graph: Any) -> Session:
-        session = FilmedSession(self._camera, self.address, graph)
-        self._sessions.append(session)
-        return session
-
-    def _supply(self, session: Session) -> Supply:
-        supply = Supply(session)
-        self._supplies.append(supply)
-        return supply
-
-    def _batches(self, job: Job, worker: int) -> Batches:
-        if self._data is None:
-            raise FailedPreconditionError(f"{self._name} has no data to train on")
-        batches = self._data.batches(job.division, worker, job.workers)
-        batches.seek(job.place(worker))
-        return batches
+    def _part_of(self, job: Job) -> Part:
+        return Part(self._name, self.address, self._camera, self._data, self._recorder, job)
 
     def slow(self, delay: Delay | None) -> None:
         """Be so much slower in each step of training from now on, or no slower if None; a sleep in progress ends if that is another delay."""
@@ -261,21 +192,23 @@ class TaskService(OrderService):
         with self._lock:
             for loop in self._loops:
                 loop.stop(patience)
-            ended, self._loops = self.loops(), []
-            self._end_sessions()
+            ended, part, self._part = self.loops(), self._part, None
+            if part is not None:
+                part.close()
             return ended
 
-    def _end_sessions(self) -> None:
-        with ExitStack() as ending:  # each is ended, whatever becomes of another; what supplies the sessions first
-            for session in self._sessions:
-                ending.callback(session.close)
-            for supply in self._supplies:
-                ending.callback(supply.end)
-            self._sessions, self._supplies, self._residence = [], [], None
+    @property
+    def _loops(self) -> list[Loop]:
+        return [] if self._part is None else self._part.loops
+
+    @property
+    def _residence(self) -> Residence | None:
+        return None if self._part is None else self._part.residence
 
     def resident_step(self) -> int | None:
         """The updates that the parameters which live on the workers have had, as far as this task knows; None if it has none, or they are lost."""
-        return None if self._residence is None else self._residence.step()
+        residence = self._residence
+        return None if residence is None else residence.step()
 
     def publish(self) -> None:
         """Bring the parameters that live on the workers to the ps, and the global step with them. Call it between two steps.
@@ -283,9 +216,10 @@ class TaskService(OrderService):
         Raises:
             FailedPreconditionError: this task has none.
         """
-        if self._residence is None:
+        residence = self._residence
+        if residence is None:
             raise FailedPreconditionError(f"{self._name} has no parameters to publish")
-        self._residence.publish()
+        residence.publish()
 
     def film(self) -> None:
         """Trace the steps that this task's loops begin from now on."""

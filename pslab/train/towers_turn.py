@@ -34,8 +34,7 @@ class TowersTurn:
         self._records = records
         self._workers = step.workers
         self._takes = [tower.source.take for tower in step.towers]
-        for tower, own in zip(step.towers, batches, strict=True):
-            supply.begin(tower.source, own)
+        self._sources = [tower.source for tower in step.towers]
         self._metrics = len(step.towers[0].metrics)
         values = [t for tower in step.towers for t in (tower.loss, *tower.metrics.values())]
         fetches: list[Tensor] = [step.staleness, step.next_step, step.granted, *values]
@@ -45,7 +44,13 @@ class TowersTurn:
         self._fetched = len(fetches)
         self.replicas: list[ReplicaParameters] = []
         self._observer = Observer(perf_counter())
-        session.prepare(list(step.begin), []).run(())
+        self._begin = session.prepare(list(step.begin), [])
+
+    def begin(self) -> None:
+        """Have the batches supplied, and the towers' own state begin."""
+        for source, batches in zip(self._sources, self._batches, strict=True):
+            self._supply.begin(source, batches)
+        self._begin.run(())
 
     @property
     def left(self) -> float:

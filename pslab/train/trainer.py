@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pslab.data.division import Division
 from pslab.data.partitions import DataSource
-from pslab.errors import FailedPreconditionError, OutOfRangeError, UnavailableError, UsageError
+from pslab.errors import FailedPreconditionError, OutOfRangeError, PslabError, UnavailableError, UsageError
 from pslab.trace.recorder import Records
 from pslab.train.apply_log import ApplyLog
 from pslab.train.camera import Timeline
@@ -159,16 +159,20 @@ class Trainer(LandscapeLooks):
 
         Raises:
             UsageError: the mode cannot run on this cluster; everything goes on as it was.
+            GraphError: nor can its graph be built or placed; the mode before begins again.
         """
         self._crew.check(strategy, self._crew.workers)
         with self._lock:
             if strategy == self._strategy:
                 return
-            active = self._crew.active
-            self._crew.end()
-            self._strategy = strategy
-            if active:
-                self._begin_again()
+            before, self._strategy = self._strategy, strategy
+            if self._crew.active:
+                try:
+                    self._begin_again()
+                except PslabError:
+                    self._strategy = before
+                    self._begin_again()
+                    raise
 
     def adjust(self, learning_rate: float | None = None, batch_size: int | Sequence[int] | None = None) -> None:
         """Change these numbers, at the next boundary between steps. Parameters, optimizer slots, the global step and the records stay.

@@ -40,11 +40,10 @@ class Interleaved:
         for worker in range(tasks.workers):
             graph = worker_graph(job, worker)
             session = Session(tasks.services[f"worker:{worker}"].address, graph.replica.graph)
-            if worker == 0:
-                session.prepare(list(graph.prepare), []).run(())
             batches = dataset.for_tasks().batches(job.division, worker, tasks.workers)
             records = StepRecorder(self.recorder, worker, 0)
             self._turns.append(ReplicaTurn(graph, session, batches, Supply(session), records, f"worker:{worker}", job))
+            self._turns[-1].begin()
             self._sessions.append(session)
 
     def take(self, order: Iterable[int]) -> None:
