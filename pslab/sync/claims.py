@@ -27,10 +27,23 @@ class Claims:
         self._stopped_at: int | None = None
 
     def begin(self, epoch: str, granted: int) -> None:
-        """Start a new epoch, with the global step at ``granted``: claims that were granted and not used are forgotten."""
+        """Start a new epoch, with the global step at ``granted`` and no limit yet: claims that were granted and not used are forgotten."""
         self.epoch = epoch
-        self.granted = granted
+        self.granted, self.limit = granted, 0
         self._stopped_at = None
+
+    def end(self) -> None:
+        """End the epoch: no further update of it is made."""
+        self.epoch = ""
+
+    def check(self, epoch: str) -> None:
+        """Whether an epoch is on.
+
+        Raises:
+            CancelledError: it is over.
+        """
+        if epoch != self.epoch:
+            raise CancelledError(f"epoch {epoch} of the training is over; this is epoch {self.epoch or 'none'}")
 
     def claim(self, epoch: str, now_ns: int) -> bool:
         """Claim the next update; False if the limit is reached.
@@ -38,8 +51,7 @@ class Claims:
         Raises:
             CancelledError: the mode was changed since ``epoch`` began.
         """
-        if epoch != self.epoch:
-            raise CancelledError(f"epoch {epoch} of the training is over; this is epoch {self.epoch or 'none'}")
+        self.check(epoch)
         if self.granted >= self.limit:
             if self._stopped_at is None:
                 self._stopped_at = now_ns

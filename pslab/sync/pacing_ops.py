@@ -18,6 +18,7 @@ from pslab.graph.registry import NOT_YET, register
 from pslab.graph.shape import TensorShape, scalar
 from pslab.graph.tensor import Tensor
 from pslab.graph.variables import Variable
+from pslab.sync.claim_ops import claims_of
 from pslab.sync.clock import StalenessClock
 from pslab.sync.ledger_ops import enter_read, ledger_of
 
@@ -25,9 +26,9 @@ CLOCKS = "sync/clock/"
 """Beginning of the resource key of every clock; its name follows."""
 
 
-def step_after(global_step: Variable, step: Tensor, name: str | None = None) -> Tensor:
-    """Wait until the global step is greater than ``step``, an int64 scalar; the global step then."""
-    return apply("StepAfter", [step], name, variable=global_step.op.name)  # type: ignore[no-any-return]
+def step_after(global_step: Variable, step: Tensor, name: str | None = None, *, epoch: str = "") -> Tensor:
+    """Wait until the global step is greater than ``step``, an int64 scalar; the global step then. Of an ``epoch`` of claims only as long as that is on."""
+    return apply("StepAfter", [step], name, variable=global_step.op.name, epoch=epoch)  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True)
@@ -65,9 +66,13 @@ def _infer_read(op: Operation) -> infer.Inferred:
     return [(as_dtype(d), TensorShape(s)) for d, s in zip(op.attrs["dtypes"], op.attrs["shapes"], strict=True)]
 
 
-def _step_after(state: Any, name: str, xp: Any, step: Any, *, variable: str) -> Any:
+def _step_after(state: Any, name: str, xp: Any, step: Any, *, variable: str, epoch: str) -> Any:
     now = state.variables.read(variable)
-    return now if now > step else NOT_YET
+    if now > step:
+        return now
+    if epoch:
+        claims_of(state).check(epoch)
+    return NOT_YET
 
 
 def _clock(state: Any, clock: str, workers: int, staleness: int) -> StalenessClock:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 from collections import defaultdict
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -27,7 +26,7 @@ from pslab.train.model import Features, Model, try_out
 from pslab.train.places import Places
 from pslab.train.plans import mode_plan
 from pslab.train.reading import Reading, check_passes
-from pslab.train.service import Progress
+from pslab.train.service import Progress, Report
 from pslab.train.sleepers import Sleepers
 from pslab.train.stepping import Stepper
 from pslab.train.strategy import Replication, Strategy
@@ -186,11 +185,11 @@ class Crew:
         """
         if self.active and (strategy, gates) == (self.strategies[-1], self._gates):
             return
-        first, *others = self.expected(strategy)
+        drivers = self.expected(strategy)
         try:
             with ThreadPoolExecutor(1) as meanwhile:
                 job = replace(self.job(strategy), epoch=len(self.strategies), gates=gates)
-                built = meanwhile.submit(self._cluster.call_all, "build", tasks=[first, *others], job=job)
+                built = meanwhile.submit(self._cluster.call_all, "build", tasks=drivers, job=job)
                 self.end()
             built.result()
         except PslabError:
@@ -202,22 +201,17 @@ class Crew:
         step = self._first_step = self.look().global_step
         job = self.job(strategy)
         self.places.begin(job.places, step)
-        self.pause()
-        self.keeper.begin(job, None if self.keeper.begun else self.ask("state"))
-        self._cluster.call(FIRST_PS, "begin", epoch_id=job.epoch_id, granted=step)
+        state = None if self.keeper.begun else self.ask("state")
+        self.keeper.begin(job, state, self._cluster.call_all("begin", epoch_id=job.epoch_id, granted=step))
         try:
             if self._reading is Reading.FILES:
                 self._cluster.call_all("prepare", tasks=self._drivers()[:-1], job=job)
             self.sleepers.doze()
-            if strategy.prepares:
-                self._cluster.call(first, "start", job=job)
-                self._cluster.call_all("start", tasks=others, job=job)
-            else:
-                self._cluster.call_all("start", tasks=[first, *others], job=job)
+            self._cluster.call_all("start", tasks=drivers, job=job)
+            self._cluster.call_all("go")
         except PslabError:
             self._stop_and_drop()
             raise
-        self._cluster.call_all("count_anew")
         self._homecoming = Homecoming(self._cluster, strategy, step)
         self._stepper = Stepper(self._cluster, job) if gates is Gates.MESSAGES else None
         self.active = True
@@ -232,14 +226,10 @@ class Crew:
             return ""
         self.pause()
         self.sleepers.wake()
-        self._cluster.call_all("let_go", tasks=self._servers(), epoch_id=self._epoch_id)
-        self._cluster.call_all("stop_updates", patience=patience)
+        self._cluster.call_all("stop_updates", epoch_id=self._epoch_id, patience=patience)
         told = "" if self._homecoming is None else self._homecoming.end()
         self.active, self._homecoming = False, None
         self._stop_and_drop()
-        with suppress(UnavailableError, FailedPreconditionError):  # a ps that was lost has no global step
-            self.places.end(self.strategies[-1], self.look().global_step)
-        self._fetch()
         return told
 
     def publish(self) -> None:
@@ -323,8 +313,7 @@ class Crew:
             UnavailableError: a task was lost.
         """
         self.look()
-        self._fetch()
-        return self.loops()
+        return self._take(self._cluster.call_all("report", tasks=self._drivers(), cursors=self._history.cursors))
 
     def loops(self) -> dict[str, list[LoopStatus]]:
         """The loops of each task."""
@@ -376,12 +365,23 @@ class Crew:
     def _stop_and_drop(self) -> None:
         """What is forgotten before all loops have ended would be made anew by those that still run."""
         try:
-            self._note(self._cluster.call_all("stop"))
-            self.keeper.end(self.places.out())
+            self._take(self._cluster.call_all("stop", cursors=self._history.cursors))
         finally:
-            held = self._cluster.call_all("drop", epoch_id=self._epoch_id)
-        self._dropped += max(held.values(), default=0)
+            left = self._cluster.call_all("drop", epoch_id=self._epoch_id)
+        self._dropped += max(task.dropped for task in left.values())
         self.progress = self.progress._replace(late=0)
+        try:
+            step = self.look().global_step
+        except (UnavailableError, FailedPreconditionError):  # a ps that was lost has no global step, nor is it known in which order it applied
+            self.keeper.forget()
+        else:
+            self.keeper.end(step, {task: its.order for task, its in left.items()}, self.places.out())
+            self.places.end(self.strategies[-1], step)
+
+    def _take(self, reports: dict[str, Report]) -> dict[str, list[LoopStatus]]:
+        for task, report in reports.items():
+            self._history.add(task, report.records)
+        return self._note({task: report.loops for task, report in reports.items()})
 
     def _note(self, found: dict[str, list[LoopStatus]]) -> dict[str, list[LoopStatus]]:
         self.places.note(place for loops in found.values() for loop in loops for place in loop.places)
@@ -390,10 +390,7 @@ class Crew:
     def _fetch(self) -> None:
         for task in self._drivers():
             with suppress(UnavailableError):  # a task that was lost has no records
-                self._history.fetch(task, self._records_of(task))
-
-    def _records_of(self, task: str) -> Callable[[int], Any]:
-        return lambda cursor: self._cluster.call(task, "records", cursor=cursor)
+                self._take({task: self._cluster.call(task, "report", cursors=self._history.cursors)})
 
     def _servers(self) -> list[str]:
         return [f"ps:{i}" for i in range(self._cluster.ps)]

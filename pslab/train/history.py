@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from pslab.errors import UsageError
 from pslab.trace.recorder import Fetched, Records
 from pslab.trace.records import step_dtype
 
@@ -47,7 +46,7 @@ class News(NamedTuple):
 
 
 class History:
-    """Step records by time, fetched from each task with a cursor. One thread fetches, others may read.
+    """Step records by time, read from each task with a cursor. One thread adds, others may read.
 
     Attributes:
         lost: records that a task overwrote before they were fetched, or that were dropped here.
@@ -62,12 +61,13 @@ class History:
         self._cursors: dict[str, int] = {}
         self.lost = 0
 
-    def fetch(self, task: str, since: Callable[[int], Fetched]) -> None:
-        """Add a task's new records. A task whose cursors do not know ours was started anew."""
-        try:
-            fetched = since(self._cursors.get(task, 0))
-        except UsageError:
-            fetched = since(0)
+    @property
+    def cursors(self) -> dict[str, int]:
+        """How far the records of each task were read, as `Recorder.since` gives it."""
+        return dict(self._cursors)
+
+    def add(self, task: str, fetched: Fetched) -> None:
+        """Add a task's new records."""
         self._cursors[task] = fetched.cursor
         self.lost += fetched.lost
         with self._lock:

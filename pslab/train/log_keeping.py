@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from pslab.errors import PslabError
 from pslab.train.apply_log import ApplyLog, EpochLog
 from pslab.train.homecoming import FIRST_PS
 from pslab.train.job import Job
@@ -15,7 +14,7 @@ from pslab.train.tasks import Tasks
 
 
 class LogKeeper:
-    """Gathers the ledgers of all ps at the end of each epoch.
+    """Keeps the ledgers of all ps of each epoch.
 
     Args:
         cluster: the tasks.
@@ -37,20 +36,17 @@ class LogKeeper:
         """The tasks are set up anew: what comes does not follow from what was."""
         self._beginning, self._job, self._epochs = None, None, []
 
-    def begin(self, job: Job, state: dict[str, np.ndarray[Any, Any]] | None) -> None:
-        """An epoch begins; in this ``state`` of all variables if it is the first."""
+    def begin(self, job: Job, state: dict[str, np.ndarray[Any, Any]] | None, generators: Mapping[str, dict[str, np.ndarray[Any, Any]]]) -> None:
+        """An epoch begins, with random sequences where these ``generators`` of each task are; in this ``state`` of all variables if it is the first."""
         self._beginning = self._beginning if state is None else state
         self._job = job
-        self._generators = {task: states for task, states in self._cluster.call_all("generators").items() if states}
+        self._generators = {task: states for task, states in generators.items() if states}
 
-    def end(self, out: Sequence[int]) -> None:
-        """An epoch has ended, with these workers ``out`` of data, and its ledgers are still there."""
+    def end(self, step: int, orders: Mapping[str, np.ndarray[Any, Any]], out: Sequence[int]) -> None:
+        """An epoch has ended at global step ``step``, with these entries in each task's ledger, and these workers ``out`` of data."""
         job, self._job = self._job, None
         if job is not None:
-            try:
-                self._epochs.append(self._epoch(job, out))
-            except PslabError:  # of a ps that was lost nobody knows in which order it applied
-                self.forget()
+            self._epochs.append(self._epoch(job, step, [orders[f"ps:{i}"] for i in range(job.ps)], out))
 
     def log(self, job: Job, out: Sequence[int], fingerprint: Mapping[str, str], outcome: Mapping[str, str]) -> ApplyLog | None:
         """All until now, if updates stand still; None where nothing has begun.
@@ -63,10 +59,12 @@ class LogKeeper:
         """
         if self._beginning is None:
             return None
-        now = [] if self._job is None else [self._epoch(self._job, out)]
+        now = [] if self._job is None else [self._until_now(self._job, out)]
         return ApplyLog(job.ps, job.workers, job.division, job.reading, fingerprint, self._beginning, [*self._epochs, *now], outcome)
 
-    def _epoch(self, job: Job, out: Sequence[int]) -> EpochLog:
+    def _until_now(self, job: Job, out: Sequence[int]) -> EpochLog:
         orders = [self._cluster.call(f"ps:{i}", "ledger", epoch_id=job.epoch_id) for i in range(job.ps)]
-        step = self._cluster.call(FIRST_PS, "progress").global_step
+        return self._epoch(job, self._cluster.call(FIRST_PS, "progress").global_step, orders, out)
+
+    def _epoch(self, job: Job, step: int, orders: Sequence[np.ndarray[Any, Any]], out: Sequence[int]) -> EpochLog:
         return EpochLog(job.strategy, job.first_step, step, orders, job.places, tuple(out), self._generators)

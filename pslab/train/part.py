@@ -65,8 +65,8 @@ class Part:
             self.close()
             raise
 
-    def start(self, job: Job) -> None:
-        """Begin, with the batches that the job names: the first parameters are read, and the loops go.
+    def begin(self, job: Job) -> None:
+        """Begin with the batches that the job names: the first parameters are read, and all is ready for the loops to start.
 
         Raises:
             OpError: a task that is needed was lost.
@@ -77,8 +77,6 @@ class Part:
             self.residence.load()
         for loop in self.loops:
             loop.begin()
-        for loop in self.loops:
-            loop.start()
 
     def close(self) -> None:
         """Let go of everything, when the loops have ended."""

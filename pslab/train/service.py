@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from pslab.data.partitions import Share
-from pslab.errors import FailedPreconditionError
+from pslab.errors import FailedPreconditionError, UsageError
 from pslab.execution.arrays import gpu_memory
 from pslab.graph.ops.random import GENERATORS
 from pslab.runtime.targets import publish, withdraw
@@ -54,6 +54,30 @@ class Progress(NamedTuple):
     late: int = 0
 
 
+class Report(NamedTuple):
+    """How a task's part of an epoch fares.
+
+    Attributes:
+        loops: its loops.
+        records: its new step records.
+    """
+
+    loops: list[LoopStatus]
+    records: Fetched
+
+
+class Left(NamedTuple):
+    """What an epoch has left on a task.
+
+    Attributes:
+        order: the entries of its ledger, as `Ledger.order` gives them; none if there is none here.
+        dropped: contributions that were in no update: those that came too late, and those that its accumulators still held.
+    """
+
+    order: np.ndarray[Any, Any]
+    dropped: int
+
+
 class TaskService(OrderService):
     """A task: its server on the data plane, and its training loops.
 
@@ -89,7 +113,8 @@ class TaskService(OrderService):
 
     def close(self) -> None:
         """End the loops and stop serving."""
-        self.stop(patience=0)
+        self.discard()
+        self.stop({})
         self._drop_share()
         if self._model is not None:
             self._model.close()
@@ -105,14 +130,17 @@ class TaskService(OrderService):
         self._server.port.shape(network)
 
     def traffic(self) -> TaskTraffic:
-        """What this task has sent since `count_anew`, or its start."""
+        """What this task has sent since `go`, or its start."""
         sent = {peer: sent - self._sent_before.get(peer, Sent()) for peer, sent in self._server.port.sent().items()}
         return TaskTraffic({peer: now for peer, now in sent.items() if now.messages}, self._server.task.tally.weights())
 
-    def count_anew(self) -> None:
-        """Count what is sent from now on."""
+    def go(self) -> None:
+        """Let the loops that were begun go, and count what is sent from now on."""
         self._sent_before = self._server.port.sent()
         self._server.task.tally.begin_anew()
+        with self._lock:
+            for loop in self._loops:
+                loop.start()
 
     # Training
 
@@ -151,7 +179,7 @@ class TaskService(OrderService):
             built.close()
 
     def start(self, job: Job) -> None:
-        """Begin this task's part of the job. A task that was started anew since it was to build it does so now.
+        """Begin this task's part of the job, whose loops wait for `go`. A task that was started anew since it was to build it does so now.
 
         Raises:
             PslabError: as of `build`.
@@ -160,7 +188,7 @@ class TaskService(OrderService):
             self._tasks[:] = job.task_names
             part, self._built = self._built or self._part_of(job), None
             try:
-                part.start(job)
+                part.begin(job)
             except BaseException:
                 part.close()
                 raise
@@ -180,19 +208,24 @@ class TaskService(OrderService):
         with changing(self._server.task) as straggler:
             straggler.wake()
 
-    def stop_updates(self, patience: float) -> None:
-        """End the loops that make updates, each after its turn in flight, or after ``patience`` seconds."""
+    def stop_updates(self, epoch_id: str, patience: float) -> None:
+        """End the loops that make updates, each after its turn in flight, or after ``patience`` seconds; who waits here for others goes on."""
+        self.let_go(epoch_id)
         with self._lock:
             for loop in self._loops:
                 if loop.makes_updates:
                     loop.stop(patience)
 
-    def stop(self, patience: float = 0.0) -> list[LoopStatus]:
-        """End all loops; how they have fared."""
+    def stop(self, cursors: Mapping[str, int]) -> Report:
+        """End all loops, with all that makes updates; how they have fared."""
+        task = self._server.task
+        with task.monitor:
+            claims_of(task).end()
+            task.monitor.notify_all()
         with self._lock:
             for loop in self._loops:
-                loop.stop(patience)
-            ended, part, self._part = self.loops(), self._part, None
+                loop.stop(patience=0)
+            ended, part, self._part = self.report(cursors), self._part, None
             if part is not None:
                 part.close()
             return ended
@@ -241,18 +274,26 @@ class TaskService(OrderService):
         """The parameters with which the replicas that are driven here came to their last commits."""
         return [replica for loop in self._loops for replica in loop.replicas]
 
-    def records(self, cursor: int) -> Fetched:
-        """The step records since ``cursor``."""
-        return self._recorder.since(cursor)
+    def report(self, cursors: Mapping[str, int]) -> Report:
+        """How the loops of this task fare, and its step records since its cursor among ``cursors``, or all where that was before it was started anew."""
+        try:
+            return Report(self.loops(), self._recorder.since(cursors.get(self._name, 0)))
+        except UsageError:
+            return Report(self.loops(), self._recorder.since(0))
 
     # The state that training keeps on a ps
 
-    def begin(self, epoch_id: str, granted: int) -> None:
-        """Let a new epoch's loops claim updates, from global step ``granted`` on; the loops of earlier ones are refused from now on."""
+    def begin(self, epoch_id: str, granted: int) -> dict[str, np.ndarray[Any, Any]]:
+        """A new epoch begins, at global step ``granted``: loops of earlier ones are refused from now on, and its own wait for a `limit`.
+
+        Returns:
+            Where each random sequence of this task is, as `generators`.
+        """
         task = self._server.task
         with task.monitor:
             claims_of(task).begin(epoch_id, granted)
             task.monitor.notify_all()
+        return self.generators()
 
     def limit(self, updates: int) -> int:
         """Let updates be claimed up to global step ``updates``; returns how many are claimed."""
@@ -280,14 +321,11 @@ class TaskService(OrderService):
         with task.monitor:
             task.variables.assign(GLOBAL_STEP, np.asarray(step, np.int64))
 
-    def drop(self, epoch_id: str) -> int:
-        """Forget what an epoch, which has ended on all tasks, has left here: what it kept and read, and the file that it read from.
-
-        Returns:
-            How many contributions were in no update: those that came too late, and those that its accumulators still held.
-        """
+    def drop(self, epoch_id: str) -> Left:
+        """Forget what an epoch, which has ended on all tasks, has left here: what it kept and read, and the file that it read from."""
         self._drop_share()
-        return forget_epoch(self._server.task, epoch_id)
+        order = self.ledger(epoch_id)
+        return Left(order, forget_epoch(self._server.task, epoch_id))
 
     def _drop_share(self) -> None:
         share, self._share = self._share, None

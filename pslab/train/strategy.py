@@ -117,11 +117,6 @@ class Strategy:
         return isinstance(self.commit, Differences | Elastic)
 
     @property
-    def prepares(self) -> bool:
-        """Whether the first worker has to prepare the ps before the others may begin."""
-        return isinstance(self.update, Immediate) and (self.local or self.update == Async(lock=False))
-
-    @property
     def in_step(self) -> bool:
         """Whether every replica takes part in every update, each with one commit."""
         return self.replication is Replication.BETWEEN_GRAPH and isinstance(self.update, Sync) and not self.update.backup

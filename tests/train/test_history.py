@@ -11,7 +11,7 @@ from tests.trace.steps import steps
 
 
 def fetched(history: History, numbers, task: str = "worker:0") -> None:
-    history.fetch(task, lambda cursor: Fetched(steps(numbers), cursor + len(numbers), 0))
+    history.add(task, Fetched(steps(numbers), history.cursors.get(task, 0) + len(numbers), 0))
 
 
 def test_each_record_is_read_once_in_the_order_they_came() -> None:

@@ -39,7 +39,7 @@ class FakeTrainer:
 
     def record(self, numbers, **fields) -> None:
         records = steps(numbers, self.metric_names, **{"loss": 1.0, **fields})
-        self._history.fetch("worker:0", lambda cursor: Fetched(records, cursor + len(records), 0))
+        self._history.add("worker:0", Fetched(records, self._history.cursors.get("worker:0", 0) + len(records), 0))
         self.status = replace(self.status, global_step=int(records["global_step"].max()))
 
     def seen(self) -> TrainerStatus:
