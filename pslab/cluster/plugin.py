@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import importlib
 import os
+import sys
 import traceback
 from contextlib import AsyncExitStack
 from typing import Any
@@ -23,6 +25,8 @@ from pslab.errors import PslabError, UnavailableError
 CALLS = 64
 """Calls that a task can have under way; a pause or a stop may take its time."""
 RESOLVE_S = 10.0
+SWITCH_S = 0.0005
+"""Seconds for which one thread may keep the others from running Python: a step whose NumPy calls are short must not wait 5 ms, the usual, after each."""
 
 
 class TaskHost(WorkerPlugin):
@@ -52,6 +56,11 @@ class TaskHost(WorkerPlugin):
 
     async def setup(self, worker: Server) -> None:
         """Start the task. Dask calls it by this argument's name."""
+        gc.freeze()  # what was imported stays: a full collection, some 50 ms in the middle of a step, need not look at it again and again
+        sys.setswitchinterval(SWITCH_S)
+        await self._start(worker)
+
+    async def _start(self, worker: Server) -> None:
         self._loop = asyncio.get_running_loop()
         self._pool = ThreadPoolExecutor(CALLS, thread_name_prefix=f"pslab call {self._task}")  # its threads keep no process alive
         self._registry = rpc(self._registry_address, connection_args=self._encryption.connecting)
@@ -121,7 +130,7 @@ class GuestHost(TaskHost):
         async with rpc(self._registry_address, connection_args=self._encryption.connecting) as registry:
             mine = await registry.claim(task=self._task, worker=str(worker.name))
         if mine:
-            await super().setup(worker)
+            await self._start(worker)
             self._following = asyncio.create_task(self._follow())  # kept: the event loop itself would let it be collected
 
     async def _follow(self) -> None:

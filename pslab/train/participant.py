@@ -19,10 +19,12 @@ class Participant:
 
     Attributes:
         claims: whether it claims updates at all.
+        cancelled: whether it was given up.
     """
 
     def __init__(self, session: Session, claim: Tensor | None, leaving: Leaving) -> None:
         self.claims = claim is not None
+        self.cancelled = False
         self._session = session
         self._claim = session.prepare([claim], []) if claim is not None else None
         self._leaving = leaving
@@ -48,4 +50,5 @@ class Participant:
 
     def cancel(self) -> None:
         """Give up what runs, a claim or a step, from another thread."""
+        self.cancelled = True
         self._session.cancel()

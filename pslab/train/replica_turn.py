@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pslab.data.batches import Batches
+from pslab.errors import CancelledError
 from pslab.graph.tensor import Tensor
 from pslab.runtime.session import Session, Step
 from pslab.train.between_graph import ReplicaGraph
@@ -76,6 +77,8 @@ class ReplicaTurn:
         base = self._held
         if self._local is not None:
             for _ in range(int(min(self._commit_every, self.left)) - 1):
+                if self.participant.cancelled:
+                    raise CancelledError(f"{self._task} was stopped before it came to its next commit")
                 self._step_apart(self._local)
         return self._commit(base)
 
