@@ -6,7 +6,6 @@ import asyncio
 import gc
 import importlib
 import os
-import sys
 import traceback
 from contextlib import AsyncExitStack
 from typing import Any
@@ -25,8 +24,6 @@ from pslab.errors import PslabError, UnavailableError
 CALLS = 64
 """Calls that a task can have under way; a pause or a stop may take its time."""
 RESOLVE_S = 10.0
-SWITCH_S = 0.0005
-"""Seconds for which one thread may keep the others from running Python: a step whose NumPy calls are short must not wait 5 ms, the usual, after each."""
 
 
 class TaskHost(WorkerPlugin):
@@ -57,7 +54,6 @@ class TaskHost(WorkerPlugin):
     async def setup(self, worker: Server) -> None:
         """Start the task. Dask calls it by this argument's name."""
         gc.freeze()  # what was imported stays: a full collection, some 50 ms in the middle of a step, need not look at it again and again
-        sys.setswitchinterval(SWITCH_S)
         await self._start(worker)
 
     async def _start(self, worker: Server) -> None:

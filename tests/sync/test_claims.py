@@ -81,3 +81,13 @@ def test_a_claim_that_is_given_back_goes_to_another_and_one_of_an_old_epoch_coun
     claims.begin("1", 2)
     claims.give_back("0")
     assert claims.granted == 2
+
+
+def test_an_epoch_that_has_ended_is_on_no_more_and_the_next_waits_for_a_limit_of_its_own() -> None:
+    claims = begun(10)
+    claims.check("0")
+    claims.end()
+    with pytest.raises(CancelledError):
+        claims.check("0")
+    claims.begin("1", 0)
+    assert not claims.claim("1", 0)

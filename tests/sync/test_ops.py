@@ -8,13 +8,14 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from pslab.errors import ShapeError
+from pslab.errors import CancelledError, ShapeError
 from pslab.graph.graph import Graph
 from pslab.graph.ops.sources import constant, placeholder
 from pslab.graph.registry import op_def
 from pslab.graph.variables import Variable
 from pslab.runtime.task import Task
 from pslab.sync.accumulator import Accumulator
+from pslab.sync.claim_ops import claims_of
 from pslab.sync.ops import (
     ACCUMULATORS,
     accumulator_apply_gradient,
@@ -138,6 +139,18 @@ def test_a_synchronous_round_of_threads(graph, task):
     assert seen == [list(range(steps))] * workers
     assert means == [10.0 * t + 1 for t in range(steps)]
     assert run(task, accumulator_stats("w")).tolist() == [workers * steps, 0, 0]
+
+
+def test_who_waits_for_an_update_of_an_epoch_that_is_over_is_told_so_unless_it_was_made(graph, task):
+    global_step = Variable(constant(1, "int64"), name="global_step")
+    made, never = (step_after(global_step, constant(step, "int64"), epoch="of a training.1") for step in (0, 1))
+    run(task, global_step.initializer)
+    with task.monitor:
+        claims_of(task).begin("of a training.1", 1)
+        claims_of(task).end()
+    assert run(task, made) == 1
+    with pytest.raises(CancelledError):
+        run(task, never)
 
 
 def test_bad_steps_and_gradients_are_refused_when_built(graph):
