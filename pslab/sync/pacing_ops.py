@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from pslab.graph.build import apply, apply_op
+from pslab.graph.build import apply_one, apply_op
 from pslab.graph.dtypes import as_dtype, int64
 from pslab.graph.operation import Operation
 from pslab.graph.ops import infer
@@ -26,9 +26,9 @@ CLOCKS = "sync/clock/"
 """Beginning of the resource key of every clock; its name follows."""
 
 
-def step_after(global_step: Variable, step: Tensor, name: str | None = None, *, epoch: str = "") -> Tensor:
-    """Wait until the global step is greater than ``step``, an int64 scalar; the global step then. Of an ``epoch`` of claims only as long as that is on."""
-    return apply("StepAfter", [step], name, variable=global_step.op.name, epoch=epoch)  # type: ignore[no-any-return]
+def step_after(global_step: Variable, step: Tensor, epoch: str, name: str | None = None) -> Tensor:
+    """Wait until the global step is greater than ``step``, an int64 scalar, and no longer than this epoch of claims is on; the global step then."""
+    return apply_one("StepAfter", [step], name, variable=global_step.op.name, epoch=epoch)
 
 
 @dataclass(frozen=True)
@@ -70,8 +70,7 @@ def _step_after(state: Any, name: str, xp: Any, step: Any, *, variable: str, epo
     now = state.variables.read(variable)
     if now > step:
         return now
-    if epoch:
-        claims_of(state).check(epoch)
+    claims_of(state).check(epoch)
     return NOT_YET
 
 

@@ -148,7 +148,7 @@ def gathered_replica(job: Job, worker: int) -> ReplicaGraph:
         mine = [stale.op, *(op for op in handed_in if op.device == replica.global_step.device)]
         with replica.graph.device(PS_0), replica.graph.control_dependencies(mine):
             late = replica.global_step.read_value() if always else sent_step
-            update = step_after(replica.global_step, late, epoch=job.epoch_id)
+            update = step_after(replica.global_step, late, job.epoch_id)
         next_step, *pulled = _read_after([replica.global_step, *replica.variables], [update.op])
         with replica.graph.device(PS_0), replica.graph.control_dependencies([update]):
             paused = paused_time()

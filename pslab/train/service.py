@@ -277,9 +277,10 @@ class TaskService(OrderService):
     def report(self, cursors: Mapping[str, int]) -> Report:
         """How the loops of this task fare, and its step records since its cursor among ``cursors``, or all where that was before it was started anew."""
         try:
-            return Report(self.loops(), self._recorder.since(cursors.get(self._name, 0)))
+            records = self._recorder.since(cursors.get(self._name, 0))
         except UsageError:
-            return Report(self.loops(), self._recorder.since(0))
+            records = self._recorder.since(0)
+        return Report(self.loops(), records)
 
     # The state that training keeps on a ps
 

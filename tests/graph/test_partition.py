@@ -93,7 +93,7 @@ def test_a_blocking_op_ends_its_stage() -> None:
 
     with tf.device("/job:ps/task:0"):
         v = tf.Variable(1.0, name="v")
-        step = step_after(tf.train.create_global_step(), tf.constant(0, tf.int64))
+        step = step_after(tf.train.create_global_step(), tf.constant(0, tf.int64), "of a training")
         with tf.control_dependencies([step]):
             after = v.read_value()
     first, second = plan_of([after]).partitions["ps:0"].stages

@@ -5,25 +5,35 @@ from __future__ import annotations
 import pytest
 
 from pslab.errors import GraphError
+from pslab.train.model import Model
+from pslab.train.models import MLP
 from pslab.train.strategy import Replication, Strategy
 from pslab.train.trainer import Trainer
 from pslab.train.updates import Sync
 from tests.train.tasks import LocalTasks
-from tests.train.test_trainer import MANY, data, start, tasks  # noqa: F401
+from tests.train.test_trainer import MANY, data
 from tests.waiting import DEADLINE_S, until
 
 IN_GRAPH = Strategy(Replication.IN_GRAPH, Sync())
 
 
-def running(start) -> Trainer:  # noqa: F811
-    trainer = start()
+@pytest.fixture
+def tasks():
+    with LocalTasks() as tasks:
+        yield tasks
+
+
+@pytest.fixture
+def trainer(tasks):
+    """It trains."""
+    trainer = Trainer(tasks, data(), Model(MLP(2, [8])), batch_size=8)
     trainer.train(MANY)
     trainer.wait(step=5, timeout=DEADLINE_S)
-    return trainer
+    yield trainer
+    trainer.close()
 
 
-def test_the_next_epoch_is_built_while_the_old_one_ends(tasks: LocalTasks, start, monkeypatch) -> None:  # noqa: F811
-    trainer = running(start)
+def test_the_next_epoch_is_built_while_the_old_one_ends(tasks, trainer, monkeypatch) -> None:
     client, worker = tasks.services["client:0"], tasks.services["worker:0"]
     build = client.build
 
@@ -37,9 +47,7 @@ def test_the_next_epoch_is_built_while_the_old_one_ends(tasks: LocalTasks, start
     assert trainer.wait(step=step + 5, timeout=DEADLINE_S).strategy == IN_GRAPH
 
 
-def test_a_mode_that_cannot_be_built_is_refused_and_the_training_goes_on_in_the_one_before(tasks: LocalTasks, start, monkeypatch) -> None:  # noqa: F811
-    trainer = running(start)
-
+def test_a_mode_that_cannot_be_built_is_refused_and_the_training_goes_on_in_the_one_before(tasks, trainer, monkeypatch) -> None:
     def refuse(job) -> None:
         raise GraphError("no such graph")
 
