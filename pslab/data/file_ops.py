@@ -8,7 +8,7 @@ import numpy as np
 
 from pslab.data.files import matching, read_whole, write_whole
 from pslab.data.text import string_array
-from pslab.graph.build import apply, apply_one
+from pslab.graph.build import apply_one, apply_op
 from pslab.graph.collections import GraphKeys
 from pslab.graph.dtypes import string
 from pslab.graph.operation import Operation
@@ -52,7 +52,7 @@ def read_file(filename: Any, name: str | None = None) -> Tensor:
 
 def write_file(filename: Any, contents: Any, name: str | None = None) -> Operation:
     """An op that writes a file, and makes the directories above it."""
-    return apply("WriteFile", [filename, contents], name)  # type: ignore[no-any-return]
+    return apply_op("WriteFile", [filename, contents], name)
 
 
 def matching_files(pattern: Any, name: str | None = None) -> Tensor:

@@ -59,7 +59,7 @@ def convert_to_tensor(value: Any, dtype: DType | Any = None, name: str | None = 
             raise GraphError(f"{value.name} has dtype {value.dtype.name}, but {wanted.name} is wanted", "use pslab.cast")
         return value
     if isinstance(value, list | tuple) and any(isinstance(v, Tensor) or hasattr(v, "_as_tensor") for v in value):
-        return apply("Pack", [convert_to_tensor(v, dtype, like=like) for v in value], name, axis=0)  # type: ignore[no-any-return]
+        return apply_one("Pack", [convert_to_tensor(v, dtype, like=like) for v in value], name, axis=0)
     if wanted is None and like is not None and not isinstance(value, np.ndarray | np.generic):
         wanted = like.dtype
     array = as_array(value, wanted)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from pslab.errors import GraphError, InvalidArgumentError
-from pslab.graph.build import apply, apply_op, convert_to_tensor
+from pslab.graph.build import apply, apply_one, apply_op, convert_to_tensor
 from pslab.graph.collections import GraphKeys
 from pslab.graph.defaults import get_default_graph, require_session
 from pslab.graph.dtypes import DType
@@ -122,7 +122,7 @@ class Variable:
     def read_value(self, name: str | None = None) -> Tensor:
         """A fresh read: with `control_dependencies`, one that happens after other ops."""
         with self.graph.colocate_with(self.op):
-            return apply("ReadVariable", [], name or f"{self.op.name.rsplit('/', 1)[-1]}/read", **self._attrs)  # type: ignore[no-any-return]
+            return apply_one("ReadVariable", [], name or f"{self.op.name.rsplit('/', 1)[-1]}/read", **self._attrs)
 
     def initialized_value(self) -> Tensor:
         """The initial value, for other variables' initial values."""
@@ -151,7 +151,7 @@ class Variable:
     def _update(self, type: str, value: Any, name: str | None) -> Tensor:
         tensor = convert_to_tensor(value, self.dtype, like=self._read)
         with self.graph.colocate_with(self.op):
-            return apply(type, [tensor], name, **self._attrs)  # type: ignore[no-any-return]
+            return apply_one(type, [tensor], name, **self._attrs)
 
     def load(self, value: Any, session: Any = None) -> None:
         """Replace the value now, in ``session`` or the default one."""
@@ -246,7 +246,7 @@ def local_variables_initializer() -> Operation:
 def is_variable_initialized(variable: Variable) -> Tensor:
     """A boolean scalar: whether the variable has a value."""
     with variable.graph.colocate_with(variable.op):
-        return apply("IsVariableInitialized", [], **variable._attrs)  # type: ignore[no-any-return]
+        return apply_one("IsVariableInitialized", [], **variable._attrs)
 
 
 def assign(ref: Variable, value: Any, validate_shape: bool | None = None, use_locking: bool | None = None, name: str | None = None) -> Tensor:
@@ -273,4 +273,4 @@ def count_up_to(ref: Variable, limit: int, name: str | None = None) -> Tensor:
     if not ref.dtype.is_integer or not ref.shape.is_compatible_with([]):
         raise GraphError(f"only an integer scalar counts; {ref.name} is {ref.dtype.name} of shape {ref.shape}")
     with ref.graph.colocate_with(ref.op):
-        return apply("CountUpTo", [], name, **ref._attrs, limit=int(limit))  # type: ignore[no-any-return]
+        return apply_one("CountUpTo", [], name, **ref._attrs, limit=int(limit))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pslab.errors import GraphError
-from pslab.graph.build import apply, convert_to_tensor
+from pslab.graph.build import apply_one, convert_to_tensor
 from pslab.graph.dtypes import as_dtype
 from pslab.graph.operation import Operation
 from pslab.graph.ops import infer
@@ -113,7 +113,7 @@ def _scheduled(type: str, global_step: Any, name: str | None, **fields: Any) -> 
         raise GraphError("a decaying learning rate needs a global step", "train.get_or_create_global_step(), also given to minimize()")
     step = convert_to_tensor(global_step)
     with step.graph.as_default(), step.graph.colocate_with(step.op):
-        return apply(type, [step], name, **fields)  # type: ignore[no-any-return]
+        return apply_one(type, [step], name, **fields)
 
 
 def _require_positive(decay_steps: float) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from pslab.errors import InvalidArgumentError
-from pslab.graph.build import apply
+from pslab.graph.build import apply, apply_one
 from pslab.graph.dtypes import as_dtype, int64
 from pslab.graph.operation import Operation
 from pslab.graph.ops import infer
@@ -39,7 +39,7 @@ def hogwild_update(rule: AnyRule, variable: Variable, slots: Sequence[Variable],
     """As `pslab.optim.ops.apply_update`, in place and without a lock. Nobody else may have the variable's array. Its output is that array."""
     with variable.graph.colocate_with(variable.op):
         inputs = update_inputs(rule, gradient)
-        return apply(f"Hogwild{type(rule).__name__}", inputs, name, **update_attrs(rule, variable, slots))  # type: ignore[no-any-return]
+        return apply_one(f"Hogwild{type(rule).__name__}", inputs, name, **update_attrs(rule, variable, slots))
 
 
 def torn_read(variable: Variable, after: Operation) -> tuple[Tensor, Tensor]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pslab.errors import InvalidArgumentError, ShapeError
-from pslab.graph.build import apply, convert_to_tensor
+from pslab.graph.build import apply_one, convert_to_tensor
 from pslab.graph.dtypes import as_dtype
 from pslab.graph.operation import Operation
 from pslab.graph.ops import infer
@@ -38,7 +38,7 @@ def apply_update(rule: AnyRule, variable: Variable, slots: Sequence[Variable], g
     """
     with variable.graph.colocate_with(variable.op):
         inputs = update_inputs(rule, gradient)
-        return apply(f"Apply{type(rule).__name__}", inputs, name, **update_attrs(rule, variable, slots))  # type: ignore[no-any-return]
+        return apply_one(f"Apply{type(rule).__name__}", inputs, name, **update_attrs(rule, variable, slots))
 
 
 def update_inputs(rule: AnyRule, gradient: Tensor) -> list[Tensor]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pslab.graph.build import apply, apply_op
+from pslab.graph.build import apply_one, apply_op
 from pslab.graph.dtypes import bool_, int64
 from pslab.graph.operation import Operation
 from pslab.graph.registry import NOT_YET, register
@@ -50,12 +50,12 @@ register("PausedTime", infer=lambda op: [(int64, scalar())], kernel=_paused_time
 
 def try_claim(epoch: str) -> Tensor:
     """Claim the next update: a boolean scalar, whether it was granted."""
-    return apply("TryClaim", (), epoch=epoch)  # type: ignore[no-any-return]
+    return apply_one("TryClaim", (), epoch=epoch)
 
 
 def claim(epoch: str) -> Tensor:
     """Wait until the next update can be claimed, and claim it: true."""
-    return apply("Claim", (), epoch=epoch)  # type: ignore[no-any-return]
+    return apply_one("Claim", (), epoch=epoch)
 
 
 def give_back(epoch: str, name: str | None = None) -> Operation:
@@ -65,4 +65,4 @@ def give_back(epoch: str, name: str | None = None) -> Operation:
 
 def paused_time(name: str | None = None) -> Tensor:
     """For how long, in all, updates stood before the limit: an int64 scalar in nanoseconds."""
-    return apply("PausedTime", (), name)  # type: ignore[no-any-return]
+    return apply_one("PausedTime", (), name)

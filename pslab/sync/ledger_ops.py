@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pslab.graph.build import apply, apply_op
+from pslab.graph.build import apply_one, apply_op
 from pslab.graph.dtypes import int64
 from pslab.graph.operation import Operation
 from pslab.graph.registry import register
@@ -25,7 +25,7 @@ LEDGERS = "sync/ledger/"
 
 def ledger_apply(ledger: str, worker: int, name: str = "staleness") -> Tensor:
     """Enter that a contribution of ``worker`` is applied: its staleness, an int64 scalar."""
-    return apply("LedgerApply", [], name, ledger=ledger, worker=worker)  # type: ignore[no-any-return]
+    return apply_one("LedgerApply", [], name, ledger=ledger, worker=worker)
 
 
 def ledger_read(ledger: str, worker: int, kept: Sequence[Variable] = (), name: str | None = None) -> Operation:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pslab.errors import ShapeError
-from pslab.graph.build import apply, apply_op, convert_to_tensor
+from pslab.graph.build import apply_one, apply_op, convert_to_tensor
 from pslab.graph.dtypes import DType, as_dtype, int64
 from pslab.graph.operation import Operation
 from pslab.graph.ops import infer
@@ -63,7 +63,7 @@ def accumulator_take_gradient(
         ShapeError: ``num_required`` is less than 1.
     """
     attrs = {"accumulator": accumulator, "num_required": num_required, "dtype": as_dtype(dtype).name, "shape": TensorShape(shape).dims}
-    return apply("AccumulatorTakeGradient", [], name, **attrs, aggregation=str(aggregation))  # type: ignore[no-any-return]
+    return apply_one("AccumulatorTakeGradient", [], name, **attrs, aggregation=str(aggregation))
 
 
 def accumulator_set_global_step(accumulator: str, global_step: Any, name: str | None = None) -> Operation:
@@ -73,7 +73,7 @@ def accumulator_set_global_step(accumulator: str, global_step: Any, name: str | 
 
 def accumulator_stats(accumulator: str, name: str | None = None) -> Tensor:
     """An int64 vector of the fields of `pslab.sync.accumulator.AccumulatorStats`: applied, dropped, pending."""
-    return apply("AccumulatorStats", [], name, accumulator=accumulator)  # type: ignore[no-any-return]
+    return apply_one("AccumulatorStats", [], name, accumulator=accumulator)
 
 
 def _scalar(value: Any) -> Tensor:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from pslab.errors import OutOfRangeError
-from pslab.graph.build import apply, apply_op
+from pslab.graph.build import apply_one, apply_op
 from pslab.graph.dtypes import as_dtype, int64
 from pslab.graph.operation import Operation
 from pslab.graph.ops import infer
@@ -70,7 +70,7 @@ def quorum_take(accumulator: str, like: Variable, aggregation: str, name: str | 
         aggregation: as of `pslab.sync.ops.accumulator_take_gradient`.
         name: name of the op.
     """
-    return apply("QuorumTake", [], name, **_described(accumulator, like, aggregation))  # type: ignore[no-any-return]
+    return apply_one("QuorumTake", [], name, **_described(accumulator, like, aggregation))
 
 
 def quorum_bring(rule: QuorumRule, worker: int, name: str | None = None) -> Operation:
@@ -85,7 +85,7 @@ def quorum_brought(rule: QuorumRule, name: str | None = None) -> Operation:
 
 def quorum_choose(rule: QuorumRule, name: str | None = None) -> Tensor:
     """An op that chooses, after a `quorum_brought`: an int64 vector of the workers whose gradients make the next update."""
-    return apply("QuorumChoose", [], name, **asdict(rule))  # type: ignore[no-any-return]
+    return apply_one("QuorumChoose", [], name, **asdict(rule))
 
 
 def chosen_ready(chosen: Tensor, accumulators: Sequence[str], name: str | None = None) -> Operation:
@@ -95,7 +95,7 @@ def chosen_ready(chosen: Tensor, accumulators: Sequence[str], name: str | None =
 
 def take_chosen(chosen: Tensor, accumulator: str, like: Variable, aggregation: str, name: str | None = None) -> Tensor:
     """An op that takes the gradients of the ``chosen`` workers, which an accumulator has: their aggregate."""
-    return apply("TakeChosen", [chosen], name, **_described(accumulator, like, aggregation))  # type: ignore[no-any-return]
+    return apply_one("TakeChosen", [chosen], name, **_described(accumulator, like, aggregation))
 
 
 def _described(accumulator: str, like: Variable, aggregation: str) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from pslab.graph.build import apply
+from pslab.graph.build import apply_one
 from pslab.graph.operation import Operation
 from pslab.graph.ops import infer
 from pslab.graph.registry import register
@@ -15,7 +15,7 @@ from pslab.sync.weighing import weighted_mean
 
 def mean_of(contributions: Sequence[Tensor], weights: Sequence[Tensor]) -> Tensor:
     """The `weighted_mean` of contributions of one shape; the weights are int64 scalars."""
-    return apply("WeightedMean", [*contributions, *weights])  # type: ignore[no-any-return]
+    return apply_one("WeightedMean", [*contributions, *weights])
 
 
 def _infer(op: Operation) -> infer.Inferred:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pslab.graph.build import apply
+from pslab.graph.build import apply_one
 from pslab.graph.operation import Operation
 from pslab.graph.ops import infer
 from pslab.graph.registry import register
@@ -18,17 +18,17 @@ from pslab.sync.ledger_ops import ledger_of
 
 def elastic_difference(replica: Tensor, variable: Variable, alpha: float) -> Tensor:
     """α·(x̃ − x) of a replica's parameter x and the ``variable`` x̃ as it is now: what moves the one, and less of which moves the other."""
-    return apply("ElasticDifference", [replica], variable=variable.op.name, alpha=alpha)  # type: ignore[no-any-return]
+    return apply_one("ElasticDifference", [replica], variable=variable.op.name, alpha=alpha)
 
 
 def weigh(contribution: Tensor, staleness: Tensor, share: int) -> Tensor:
     """``contribution`` divided by ``share``, and by ``staleness`` where that is more than 1."""
-    return apply("Weigh", [contribution, staleness], share=share)  # type: ignore[no-any-return]
+    return apply_one("Weigh", [contribution, staleness], share=share)
 
 
 def compensate_delay(gradient: Tensor, variable: Variable, ledger: str, worker: int, strength: float) -> Tensor:
     """λ·g⊙g⊙(w − v) + g, for the ``variable`` w as it is now, and a gradient g of ``worker`` at v, as the ledger has kept it."""
-    return apply("CompensateDelay", [gradient], variable=variable.op.name, ledger=ledger, worker=worker, strength=strength)  # type: ignore[no-any-return]
+    return apply_one("CompensateDelay", [gradient], variable=variable.op.name, ledger=ledger, worker=worker, strength=strength)
 
 
 def _infer(op: Operation) -> infer.Inferred:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pslab.graph.build import apply
+from pslab.graph.build import apply_one
 from pslab.graph.dtypes import int64
 from pslab.graph.operation import Operation
 from pslab.graph.ops import infer
@@ -31,4 +31,4 @@ def staleness(global_step: Variable, read_step: Tensor, name: str = "staleness")
     Stateful, so that it is taken in one critical section with the update that follows it.
     """
     with global_step.graph.colocate_with(global_step.op):
-        return apply("Staleness", [read_step], name, variable=global_step.op.name)  # type: ignore[no-any-return]
+        return apply_one("Staleness", [read_step], name, variable=global_step.op.name)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pslab.graph.build import apply
+from pslab.graph.build import apply_one
 from pslab.graph.dtypes import string
 from pslab.graph.operation import Operation
 from pslab.graph.ops import infer
@@ -40,4 +40,4 @@ def report_uninitialized_variables(var_list: Sequence[Variable] | None = None, n
     """
     variables = [*global_variables(), *local_variables()] if var_list is None else list(var_list)
     inputs = [is_variable_initialized(v) for v in variables]
-    return apply("ReportUninitialized", inputs, name, names=tuple(v.op.name for v in variables))  # type: ignore[no-any-return]
+    return apply_one("ReportUninitialized", inputs, name, names=tuple(v.op.name for v in variables))
