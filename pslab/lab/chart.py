@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from matplotlib import rc_context
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 if TYPE_CHECKING:
@@ -39,6 +42,19 @@ BUCKETS = 60
 """Points that a curve over steps is averaged into."""
 
 Curve = tuple["np.ndarray[Any, Any]", "np.ndarray[Any, Any]"]
+
+_drawing = threading.RLock()
+
+
+@contextmanager
+def styled(settings: Mapping[Any, Any] | None = None) -> Iterator[None]:
+    """A block that draws a figure in this `STYLE`, with further ``settings``.
+
+    Matplotlib's settings are those of the process, and figures are drawn in several threads: one at a time, or a style would end in the middle of another
+    figure, or stay for good.
+    """
+    with _drawing, rc_context({**STYLE, **(settings or {})}):
+        yield
 
 
 def averaged(frame: pandas.DataFrame, column: str) -> Curve:

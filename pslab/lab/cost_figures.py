@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib import rc_context
 from matplotlib.figure import Figure
 
-from pslab.lab.chart import STYLE, in_bytes, in_seconds, legend_below, say
+from pslab.lab.chart import in_bytes, in_seconds, legend_below, say, styled
 from pslab.lab.palette import FLOWS, PHASES, PURPLE
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ def traffic_figure(links: pandas.DataFrame) -> Figure:
     Args:
         links: a table as `pslab.lab.costs.links_table` makes it.
     """
-    with rc_context(STYLE):
+    with styled():
         figure = Figure(figsize=(9, 1.6 + 0.42 * max(len(links), 4)), layout="constrained", dpi=100)
         ax = figure.subplots()
         ax.set_title("Bytes per worker step, by link")
@@ -51,7 +50,7 @@ def _kind(source: str, destination: str) -> str:
 
 def cost_figure(cost: Cost) -> Figure:
     """A worker's step, predicted above measured: where the time goes."""
-    with rc_context(STYLE):
+    with styled():
         figure = Figure(figsize=(9, 3.4), layout="constrained", dpi=100)
         ax = figure.subplots()
         ax.set_title(f"Time per worker step; bottleneck: {cost.bottleneck}")

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib import rc_context
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from pslab.lab.chart import STYLE, legend_below, say, scale_divergence
+from pslab.lab.chart import legend_below, say, scale_divergence, styled
 from pslab.lab.palette import DASHES, INK, MARKERS, SERIES
 from pslab.train.distances import ALL, PS
 
@@ -27,7 +26,7 @@ def divergence_figure(frame: pandas.DataFrame) -> Figure:
     Args:
         frame: a table as `pslab.lab.divergence_tables.divergence_history_table` makes it.
     """
-    with rc_context(STYLE):
+    with styled():
         figure = Figure(figsize=(13, 9.5), layout="constrained", dpi=100)
         axes = list(figure.subplots(2, 2).flat)
         for ax, title in zip(axes, _TITLES, strict=True):

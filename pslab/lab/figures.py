@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib import rc_context
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from pslab.lab.chart import STYLE, averaged, in_bytes, in_seconds, legend_below, modes, say, scale_divergence, scale_loss
+from pslab.lab.chart import averaged, in_bytes, in_seconds, legend_below, modes, say, scale_divergence, scale_loss, styled
 from pslab.lab.palette import DASHES, FLOWS, INK, MARKERS, PHASES, SERIES
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ def training_figure(frame: pandas.DataFrame) -> Figure:
     Args:
         frame: a table as `pslab.lab.tables.metrics_table` makes it.
     """
-    with rc_context(STYLE):
+    with styled():
         figure, axes = _panels()
         if not len(frame):
             return _nothing_yet(figure, axes)
@@ -63,7 +62,7 @@ def comparison_figure(frames: Mapping[str, pandas.DataFrame]) -> Figure:
     Args:
         frames: a table per mode, by the mode's name.
     """
-    with rc_context(STYLE):
+    with styled():
         figure, axes = _panels()
         if not any(len(frame) for frame in frames.values()):
             return _nothing_yet(figure, axes)

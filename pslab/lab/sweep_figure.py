@@ -7,14 +7,13 @@ from textwrap import fill, wrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from matplotlib import rc_context
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 from matplotlib.transforms import ScaledTranslation
 
-from pslab.lab.chart import STYLE, in_bytes, in_seconds, legend_below, say, scale_loss
+from pslab.lab.chart import in_bytes, in_seconds, legend_below, say, scale_loss, styled
 from pslab.lab.palette import INK, MARKERS
 from pslab.lab.sweep import Sweep
 from pslab.lab.sweep_series import Dash, Layout, layout_of
@@ -55,7 +54,7 @@ def sweep_figure(sweep: Sweep) -> Figure:
     """
     table, curves = sweep.table, sweep.curves
     tested = "test_accuracy" if "test_accuracy" in table and sweep.plan.until.loss is None else "test_loss"
-    with rc_context(STYLE):
+    with styled():
         panels, layout = _panels(sweep.plan.until.target, tested), layout_of(sweep)
         figure = Figure(figsize=(13, _height(layout)), layout="constrained", dpi=100)
         axes = list(figure.subplots(2, 2).flat)

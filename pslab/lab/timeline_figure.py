@@ -6,11 +6,10 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from matplotlib import rc_context
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from pslab.lab.chart import STYLE, in_seconds
+from pslab.lab.chart import in_seconds, styled
 from pslab.lab.palette import BLUE, GREEN, INK, ORANGE, PURPLE, SKY, YELLOW
 from pslab.train.camera import Timeline
 from pslab.train.collective import Pipeline
@@ -92,7 +91,7 @@ def timeline_figure(timeline: Timeline, strategy: Strategy) -> Figure:
     """
     tasks = sorted((t for t in timeline.spans if timeline.spans[t]), key=lambda t: (("worker", "ps", "client").index(t.partition(":")[0]), t))
     length = timeline.ended - timeline.began
-    with rc_context({**STYLE, "axes.grid": False}):
+    with styled({"axes.grid": False}):
         figure = Figure(figsize=(13, 1.9 + _ROW * len(tasks)), layout="constrained", dpi=100)
         ax = figure.add_subplot()
         ax.set_title(f"One step, {strategy}: {length / 1e6:.3g} ms, traced op by op{_theory(strategy, tasks)}")

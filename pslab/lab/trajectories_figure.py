@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib import rc_context
 from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 
-from pslab.lab.chart import STYLE, legend_below
+from pslab.lab.chart import legend_below, styled
 from pslab.lab.palette import MARKERS, SERIES
 from pslab.train.distances import PS
 
@@ -24,7 +23,7 @@ LEVELS = 18
 
 def trajectories_figure(landscape: Landscape, title: str) -> Figure:
     """The plane of the paths: shades for the loss, a line for each replica and for the ps, from a ring where it begins to a star where it ends."""
-    with rc_context(STYLE):
+    with styled():
         figure = Figure(figsize=(9, 7), layout="constrained", dpi=100)
         axes = figure.add_subplot()
         _surface(axes, landscape)
