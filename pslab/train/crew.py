@@ -9,8 +9,6 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from pslab.data.division import Division
 from pslab.data.partitions import DataSource
 from pslab.errors import FailedPreconditionError, PslabError, UnavailableError
@@ -353,9 +351,9 @@ class Crew:
 
     def traffic(self) -> Traffic:
         """What went between the tasks in this epoch, or the one that was last."""
-        records = self.records()
-        mine = records[records["strategy"] == len(self.strategies) - 1]
-        steps = {f"worker:{i}": int(np.count_nonzero(mine["worker"] == i)) for i in range(self.workers)}
+        self._fetch()
+        made = self._history.steps(len(self.strategies) - 1)
+        steps = {f"worker:{i}": made.get(i, 0) for i in range(self.workers)}
         return Traffic(self._cluster.call_all("traffic"), steps)
 
     @property

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -45,6 +46,14 @@ class News(NamedTuple):
     anew: bool
 
 
+class _Counted(NamedTuple):
+    """How many steps of an epoch were counted up to a place, by worker."""
+
+    epoch: int
+    place: Place | None
+    steps: Counter[int]
+
+
 class History:
     """Step records by time, read from each task with a cursor. One thread adds, others may read.
 
@@ -59,6 +68,7 @@ class History:
         self._parts: list[Records] = []
         self._count = self._came = 0
         self._cursors: dict[str, int] = {}
+        self._counted = _Counted(-1, None, Counter())
         self.lost = 0
 
     @property
@@ -103,5 +113,14 @@ class History:
                     break
                 parts.append(part[-wanted:])
                 wanted -= len(part)
-            news = np.concatenate(parts[::-1]) if parts else np.zeros(0, self._dtype)
+            news = np.concatenate([np.zeros(0, self._dtype), *parts[::-1]], dtype=self._dtype)
             return News(news, Place(self._number, self._came), anew)
+
+    def steps(self, epoch: int) -> Mapping[int, int]:
+        """How many steps each worker made in an epoch. Costs as much as has come since the same was asked last; one thread at a time asks."""
+        before = self._counted if self._counted.epoch == epoch else _Counted(epoch, None, Counter())
+        news = self.since(before.place)
+        workers, times = np.unique(news.records["worker"][news.records["strategy"] == epoch], return_counts=True)
+        before.steps.update(dict(zip(workers.tolist(), times.tolist(), strict=True)))
+        self._counted = before._replace(place=news.place)
+        return before.steps

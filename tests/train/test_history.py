@@ -45,3 +45,13 @@ def test_who_reads_too_seldom_loses_the_oldest(monkeypatch) -> None:
     for begin in range(2, 40, 4):
         fetched(gathered, np.arange(begin, begin + 4))
     assert gathered.since(place).records["global_step"].tolist() == list(range(34, 42))
+
+
+def test_steps_are_counted_by_worker_of_the_epoch_that_is_asked_for(monkeypatch) -> None:
+    gathered = History(())
+    gathered.add("worker:0", Fetched(steps([1, 2, 3, 4], worker=[0, 1, 1, 0], strategy=[0, 0, 1, 1]), 4, 0))
+    assert [gathered.steps(0), gathered.steps(0), gathered.steps(1), gathered.steps(2)] == [{0: 1, 1: 1}, {0: 1, 1: 1}, {1: 1, 0: 1}, {}]
+    assert gathered.steps(1) == {0: 1, 1: 1}
+    monkeypatch.setattr(history, "LIMIT", 2)
+    gathered.add("worker:1", Fetched(steps([5, 6, 7], worker=1, strategy=[0, 1, 1]), 3, 0))
+    assert gathered.steps(1) == {0: 1, 1: 3}  # those that are kept no longer were steps, too

@@ -85,8 +85,17 @@ class Buckets:
 
     def all(self) -> Stretch:
         """All buckets up to the last that has something."""
+        return self._stretch(0, self._used())
+
+    def last(self, n: int) -> Stretch:
+        """The last ``n`` of them."""
+        used = self._used()
+        return self._stretch(max(0, used - n), used)
+
+    def _used(self) -> int:
+        """How many buckets there are up to the last that has something."""
         used = np.flatnonzero(self._counts[0])
-        return self._stretch(0, int(used[-1]) + 1 if len(used) else 0)
+        return int(used[-1]) + 1 if len(used) else 0
 
     def _stretch(self, low: int, high: int) -> Stretch:
         with np.errstate(invalid="ignore"):

@@ -93,9 +93,8 @@ def _parameter(desk: Desk) -> Face | None:
     if isinstance(update, RingAllReduce):
         return None
     if _is_local(desk.lab.strategy):
-        return dataclasses.replace(
-            _every(desk), label=tr("Local steps"), hint=tr("After how many steps of their own the workers' parameters are averaged")
-        )
+        hint = tr("After how many steps of their own the workers' parameters are averaged")
+        return _every(desk)._replace(label=tr("Local steps"), hint=hint)
     if isinstance(update, Async):
         return Face(
             tr("Locks"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from pslab.errors import UsageError
 from pslab.lab.panel.desk import Desk
@@ -13,8 +13,7 @@ MOST_TASKS = 16
 """Tasks of a kind that a panel asks for at most."""
 
 
-@dataclass(frozen=True)
-class Face:
+class Face(NamedTuple):
     """How a control looks now.
 
     Attributes:

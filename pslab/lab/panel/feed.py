@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import threading
 from collections import deque
@@ -36,6 +35,8 @@ TASKS_EVERY_S = 1.0
 """Seconds between two looks at the tasks and at the folder of checkpoints."""
 TIMELINE_EVERY_S = 0.2
 """Seconds between two pictures of the timeline."""
+LATEST_OF = 3
+"""Stretches among which the last value is looked for that is known."""
 BEAT_S = 1.0
 """Seconds after which something is said even if nothing has changed: who hears nothing knows that the kernel is gone."""
 
@@ -214,7 +215,7 @@ class Feed:
             "latest": latest,
             "metrics": self._curves.metrics,
             "workers": self._curves.workers,
-            "controls": {name: dataclasses.asdict(face) for name, face in faces.items()},
+            "controls": {name: face._asdict() for name, face in faces.items()},
             "groups": {tr(heading): [control.name for control in group] for heading, group in GROUPS.items()},
             "pending": desk.pending,
             "refusal": desk.refusal and desk.refusal._asdict(),
@@ -230,7 +231,7 @@ class Feed:
     def _latest(self) -> dict[str, float | None]:
         """The last means that are known of loss, metrics and staleness."""
         buckets = self._curves.buckets
-        means = buckets.all().means[:, -3:]
+        means = buckets.last(LATEST_OF).means
         names = ("loss", *self._curves.metrics, "staleness")
         rows = ((name, means[buckets.columns.index(name)]) for name in names)
         return {name: float(row[~np.isnan(row)][-1]) if not np.all(np.isnan(row)) else None for name, row in rows}

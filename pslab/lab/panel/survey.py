@@ -125,19 +125,20 @@ class Survey:
         self.links, self.forecasts = [], []
 
     def _see_change(self, trainer: Trainer, now: float) -> None:
-        news = trainer.news(self._place)
-        self._place = news.place
         cluster = self._lab.cluster
         key = (len(trainer.strategies), self._lab.batch_size, cluster.network, tuple(cluster.delays.items()), cluster.ps, cluster.workers)
         if key != self._key:
             self._key, self._recent = key, None
             self._changed_at, self._due["forecast"] = (trainer.seen().global_step, now), -math.inf
-        elif now >= self._changed_at[1] + SETTLED_S / 3:  # what was in flight is over
-            self._recent = (news.records if self._recent is None else np.concatenate([self._recent, news.records]))[-RECENT:]
+        elif self._recent is None and now >= self._changed_at[1] + SETTLED_S / 3:  # what was in flight is over
+            news = trainer.news(self._place)
+            self._place, self._recent = news.place, news.records[:0]
 
     def _predict(self, trainer: Trainer, now: float) -> None:
         if self._recent is None:
             return
+        news = trainer.news(self._place)
+        self._place, self._recent = news.place, np.concatenate([self._recent, news.records], dtype=news.records.dtype)[-RECENT:]
         job = trainer.job()
         recent = self._recent[self._recent["strategy"] == job.epoch]
         if len(np.unique(recent["worker"])) < job.workers:

@@ -16,6 +16,10 @@ AWAY_S = 2.0
 """Seconds without a step after which others do not wait for a worker."""
 FIELDS = ("end", "wall", "compute", "push", "wait", "pull", "worker", "step")
 """What is told of a step; ``end`` is in seconds since the origin."""
+_SOURCES = ("time", *FIELDS[1:])
+_END, _WALL, _WORKER = (FIELDS.index(name) for name in ("end", "wall", "worker"))
+
+Rows = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 
 
 class Timeline:
@@ -30,15 +34,18 @@ class Timeline:
 
     def __init__(self, workers: int) -> None:
         self._workers = workers
-        self._last: dict[int, Records] = {}
+        self._last: dict[int, Rows] = {}
         self.origin = 0.0
 
     def add(self, records: Records) -> None:
         """Take records in, oldest first."""
-        if len(records) and not self.origin:
-            self.origin = float((records["time"] - records["wall"]).min())
+        if not len(records):
+            return
+        rows = np.stack([records[name] for name in _SOURCES], axis=1, dtype=np.float64)
+        if not self.origin:
+            self.origin = float((rows[:, _END] - rows[:, _WALL]).min())
         for worker in range(self._workers):
-            mine = records[records["worker"] == worker]
+            mine = rows[rows[:, _WORKER] == worker]
             if len(mine):
                 before = self._last.get(worker)
                 self._last[worker] = (mine if before is None else np.concatenate([before, mine]))[-KEPT:]
@@ -47,9 +54,9 @@ class Timeline:
         """A row of `FIELDS` per step, worker by worker, oldest first."""
         if not self._last:
             return np.zeros((0, len(FIELDS)), np.float32)
-        ends = np.array([last["time"][-1] for last in self._last.values()])
+        ends = np.array([last[-1, _END] for last in self._last.values()])
         known = ends[ends >= ends.max() - AWAY_S].min()
         lasts = (self._last[worker] for worker in sorted(self._last))
-        records = np.concatenate([last[last["time"] - last["wall"] <= known][-SHOWN:] for last in lasts])
-        columns = [records["time"] - self.origin, *(records[name] for name in FIELDS[1:])]
-        return np.stack(columns, axis=1).astype(np.float32)
+        rows = np.concatenate([last[last[:, _END] - last[:, _WALL] <= known][-SHOWN:] for last in lasts])
+        rows[:, _END] -= self.origin
+        return rows.astype(np.float32)
