@@ -1,4 +1,4 @@
-"""The panel in other places than JupyterLab: Notebook 7 and Voilà. It trains there, and answers."""
+"""All live views in other places than JupyterLab, on a very wide screen: Notebook 7 and Voilà. They train there, draw, and answer."""
 
 from __future__ import annotations
 
@@ -9,48 +9,69 @@ from typing import Any
 import nbformat
 import pytest
 
+from tests.browser.graph_page import GraphPage
 from tests.browser.jupyter import chromium, notebook7, voila
 from tests.browser.notebook_page import READY_MS
 from tests.browser.panel_page import PanelPage
+from tests.browser.parameters_page import ParametersPage
+from tests.browser.race_page import RacePage
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+
+CELLS = ("%load_ext pslab\n%pslab panel", "%pslab graph --live", "%pslab trajectories --live", "%pslab race")
 
 
 @pytest.fixture
 def directory(tmp_path: Path) -> Path:
-    """Has the notebook ``panel.ipynb``."""
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("%load_ext pslab\n%pslab panel")])
+    """Has the notebook ``views.ipynb``."""
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in CELLS])
     notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
     (tmp_path / "served").mkdir()
-    nbformat.write(notebook, tmp_path / "served" / "panel.ipynb")
+    nbformat.write(notebook, tmp_path / "served" / "views.ipynb")
     return tmp_path / "served"
 
 
 def test_in_notebook_7(directory: Path, pictures: Path) -> None:
     with notebook7(directory) as address, chromium() as page:
-        page.goto(address.format("panel.ipynb"))
-        _run_first_cell(page)
-        _trains(page)
-        page.screenshot(path=str(pictures / "notebook7.png"))
+        page.goto(address.format("views.ipynb"))
+        for number in range(len(CELLS)):
+            _run_cell(page, number)
+        _all_live(page)
+        page.screenshot(path=str(pictures / "notebook7.png"), full_page=True)
 
 
 def test_in_voila(directory: Path, pictures: Path) -> None:
     with voila(directory) as address, chromium() as page:
-        page.goto(address.format("panel.ipynb"))
+        page.set_viewport_size({"width": 2560, "height": 1440})
+        page.goto(address.format("views.ipynb"))
         page.locator(".pslab-panel").first.wait_for(timeout=READY_MS)
-        _trains(page)
-        page.screenshot(path=str(pictures / "voila.png"))
+        _all_live(page)
+        page.screenshot(path=str(pictures / "voila.png"), full_page=True)
 
 
-def _run_first_cell(page: Any) -> None:
+def _run_cell(page: Any, number: int) -> None:
     """Notebook 7 forgets what is run before there is a kernel, and says nowhere when there is: so it is asked again until the cell has a prompt."""
-    cell = page.locator(".jp-Notebook .jp-CodeCell").first
+    cell = page.locator(".jp-Notebook .jp-CodeCell").nth(number)
     cell.locator(".cm-content").click(timeout=READY_MS)
     deadline = monotonic() + READY_MS / 1000
     while cell.locator(".jp-InputPrompt").inner_text().strip() == "[ ]:":
         assert monotonic() < deadline
         page.keyboard.press("Control+Enter")
         page.wait_for_timeout(500)
+
+
+def _all_live(page: Any) -> None:
+    _trains(page)
+    graph = GraphPage(page)
+    graph.until("scene.mode === 'between-graph sync' && scene.bands.length === 3")
+    parameters = ParametersPage(page)
+    parameters.until("scene.trails.length === 3 && view.frames > 3")
+    race = RacePage(page)
+    race.press("Begin")
+    race.until("scene && scene.moments[0].waiting.length === 2")
+    race.let_in(1)
+    race.until("scene.moments.length === 2")
+    assert not page.locator(".pslab-snapshot img >> visible=true").count()
 
 
 def _trains(page: Any) -> None:
@@ -64,4 +85,3 @@ def _trains(page: Any) -> None:
     assert panel.element.locator("[data-plot=loss] canvas").is_visible()
     panel.press("stop")
     panel.until("state.training === 'idle'")
-    assert not page.locator(".pslab-snapshot img").first.is_visible()
