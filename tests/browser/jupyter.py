@@ -109,6 +109,6 @@ def chromium() -> Iterator[Any]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         try:
-            yield browser.new_page(viewport={"width": 1280, "height": 900})
+            yield browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
         finally:
             browser.close()

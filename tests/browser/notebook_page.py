@@ -16,6 +16,14 @@ STDERR = "application/vnd.jupyter.stderr"  # JupyterLab renders errors as this, 
 READ_OUTPUTS = """cell => [...cell.querySelectorAll('.jp-OutputArea-output[data-mime-type]')].map(output => ({
     mime: output.dataset.mimeType, text: output.innerText, images: output.querySelectorAll('img').length}))"""
 
+_SHARE_KERNEL = """async (path) => {
+    const [{ kernel }] = await (await fetch('/api/sessions')).json();
+    const headers = { 'X-XSRFToken': document.cookie.match(/_xsrf=([^;]+)/)[1] };
+    const body = JSON.stringify({ path, name: path, type: 'notebook', kernel: { id: kernel.id } });
+    const answer = await fetch('/api/sessions', { method: 'POST', headers, body });
+    if (!answer.ok) throw new Error(await answer.text());
+}"""
+
 
 @dataclass(frozen=True)
 class Output:
@@ -86,6 +94,12 @@ class NotebookPage:
         self._page.click(".jp-Dialog-button.jp-mod-accept")
         self._page.wait_for_selector(".jp-Dialog", state="detached")
         self._page.wait_for_selector(".jp-StatusBar-TextItem:has-text('| Idle')", timeout=READY_MS)
+
+    def beside(self, name: str, cells: int) -> NotebookPage:
+        """A second notebook of the same directory, in a tab of its own, on the kernel of this one."""
+        self.page.evaluate(_SHARE_KERNEL, name)
+        first = self.page.url.partition("?")[0].rpartition("/")[2]
+        return NotebookPage(self.page.context.new_page(), self.page.url.replace(first, name), cells, self._pictures)
 
     def save(self) -> None:
         """Save the notebook, by the keyboard; once more where it has changed meanwhile, for a view may have another picture to keep."""

@@ -236,6 +236,27 @@ def test_it_answers_while_a_cell_runs_and_two_panels_agree_and_a_reload_brings_t
     again.until("state.training === 'running'")
 
 
+def test_two_notebooks_on_one_kernel_agree(open_notebook, write, tmp_path) -> None:
+    notebook = open_notebook(write(OPEN))
+    (tmp_path / "lab" / "other.ipynb").write_bytes(write("lab.panel()").read_bytes())
+    other = notebook.beside("other.ipynb", 1)
+    notebook.run(0)
+    other.run(0)
+    first, second = PanelPage(notebook.page), PanelPage(other.page)
+    second.press("start")
+    for panel in (first, second):
+        panel.until("state.training === 'running' && state.step > 100")
+    first.choose("update", "sync")
+    second.until("state.controls.update.value === 'sync'")
+    second.type("learning_rate", "0.025")
+    second.press("pause")
+    for panel in (first, second):
+        panel.until("state.training === 'paused' && state.controls.learning_rate.value === 0.025")
+        assert "0.025" in panel.shown("learning_rate")
+    assert first.read("history.curve('loss')") == second.read("history.curve('loss')")
+    assert first.read("state.marks") == second.read("state.marks")
+
+
 def test_a_fresh_kernel_shows_the_last_picture_and_no_broken_widget(open_notebook, write) -> None:
     notebook = open_notebook(write(OPEN))
     notebook.run(0)
