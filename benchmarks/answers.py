@@ -24,7 +24,9 @@ TARGET_S = 0.5
 def main() -> None:
     """Print a line per kind of click."""
     with tempfile.TemporaryDirectory() as place, jupyterlab(Path(place)) as address, chromium() as page:
-        nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in CELLS]), Path(place) / "answers.ipynb")
+        written = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in CELLS])
+        written.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
+        nbformat.write(written, Path(place) / "answers.ipynb")
         notebook = NotebookPage(page, address.format("answers.ipynb"), len(CELLS), Path(place))
         notebook.run(0)
         panel = PanelPage(page)
