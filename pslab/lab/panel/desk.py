@@ -54,6 +54,7 @@ class Desk:
         folder: where checkpoints are.
         delay: by how much a task is slowed down that is chosen next.
         link: which link the controls are about, in words; any others stand for all.
+        stirred: is set whenever something was asked for, or done; who has told of it clears it.
     """
 
     def __init__(self, lab: Lab, grants: Mapping[str, Callable[[Desk, Any], object]], controls: frozenset[str]) -> None:
@@ -62,6 +63,7 @@ class Desk:
         self.folder = Path("runs")
         self.delay: Delay = Constant(0.05)
         self.link = ""
+        self.stirred = threading.Event()
         self._grants = grants
         self._controls = controls
         self._waiting: deque[Wish] = deque()
@@ -88,6 +90,7 @@ class Desk:
                 self._waiting.pop()
             self._waiting.append(Wish(name, value))
             self._changed.notify_all()
+        self.stirred.set()
 
     @property
     def pending(self) -> dict[str, Any]:
@@ -115,6 +118,7 @@ class Desk:
             with self._changed:
                 self._current, self._refusal = None, refusal
                 self._changed.notify_all()
+            self.stirred.set()
 
     def _grant(self, wish: Wish) -> Refusal | None:
         try:

@@ -92,7 +92,7 @@ class Station:
         self._feed: Feed = Feed(self.desk)
         self._training = "idle"
         self.survey_s = 0.0
-        self.teller = Teller("panel", self._news)
+        self.teller = Teller("panel", self._news, self.desk.stirred)
         threading.Thread(target=self._look_around, name="pslab panel survey", daemon=True).start()
 
     def open(self, hide: Sequence[str], lock: Sequence[str]) -> Panel:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from time import monotonic, sleep, thread_time
+from time import monotonic, thread_time
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pslab.lab.panel.snapshot import Still
 
 PERIOD_S = 0.1
-"""Seconds between two messages."""
+"""Seconds between two messages, where nothing hurries."""
 
 
 class Teller:
@@ -23,16 +23,18 @@ class Teller:
     Args:
         name: what is told of.
         news: what has changed, and buffers; None if nothing has.
+        hurry: is set by others when there is something that is to be told at once.
 
     Attributes:
         line: the widget that front ends listen to.
         busy_s: processor time that telling has taken, in seconds.
     """
 
-    def __init__(self, name: str, news: Callable[[], tuple[dict[str, Any], list[bytes]] | None]) -> None:
+    def __init__(self, name: str, news: Callable[[], tuple[dict[str, Any], list[bytes]] | None], hurry: threading.Event | None = None) -> None:
         self.line: ipywidgets.Widget = ipywidgets.Widget()
         self.busy_s = 0.0
         self._news = news
+        self._hurry = hurry if hurry is not None else threading.Event()
         self._views: list[Living] = []
         self._listened = threading.Event()
         threading.Thread(target=self._tell, name=f"pslab {name}", daemon=True).start()
@@ -59,12 +61,11 @@ class Teller:
         return self._listened.wait()
 
     def _tell(self) -> None:
-        due = monotonic()
         while self.wait():
-            before = thread_time()
+            began, before = monotonic(), thread_time()
             message = self._news()
             if message is not None:
                 self.line.send(*message)
             self.busy_s += thread_time() - before
-            due = max(due + PERIOD_S, monotonic())
-            sleep(max(due - monotonic(), 0.0))
+            self._hurry.wait(max(began + PERIOD_S - monotonic(), 0.0))
+            self._hurry.clear()

@@ -76,7 +76,7 @@ class RaceStation:
         self.desk = Desk(lab, ACTIONS, frozenset())
         self._feed = RaceFeed(self.desk)
         self._changed_at: float | None = None
-        self.teller = Teller("race", self._news)
+        self.teller = Teller("race", self._news, self.desk.stirred)
 
     def open(self) -> RaceView:
         """A further view."""

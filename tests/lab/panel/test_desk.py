@@ -55,6 +55,17 @@ def test_of_a_control_the_latest_wish_counts_and_of_a_button_each(desk, grants) 
     assert desk.pending == {}
 
 
+def test_it_is_stirred_by_a_wish_and_again_when_that_is_granted(desk, grants) -> None:
+    assert not desk.stirred.is_set()
+    desk.ask("slow")
+    assert desk.stirred.wait(20)
+    assert grants.begun.wait(20)
+    desk.stirred.clear()
+    grants.go.set()
+    assert desk.stirred.wait(20)
+    assert desk.pending == {}
+
+
 def test_a_refusal_is_told_until_a_wish_is_granted(desk) -> None:
     desk.ask("refuse", "kindly")
     desk.settle(20)

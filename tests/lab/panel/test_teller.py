@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 
+from pslab.lab.panel import teller as teller_module
 from pslab.lab.panel.snapshot import Still
 from pslab.lab.panel.teller import Teller
 from tests.waiting import DEADLINE_S, until
@@ -50,6 +51,18 @@ def test_it_tells_from_the_first_view_to_the_last() -> None:
     until(lambda: news.asked == 3, "a view that is opened again is told nothing")
     news.again.release(10)
     teller.leave(one)
+
+
+def test_what_hurries_is_told_at_once(monkeypatch) -> None:
+    monkeypatch.setattr(teller_module, "PERIOD_S", 1000.0)
+    news, hurry, view = News(), threading.Event(), View()
+    teller = Teller("test", news, hurry)
+    teller.join(view)
+    news.again.release(10)
+    for asked in (1, 2, 3):
+        until(lambda asked=asked: news.asked == asked and not hurry.is_set(), "what hurries waits for its turn")
+        hurry.set()
+    teller.leave(view)
 
 
 def test_all_views_that_are_open_keep_a_picture() -> None:
