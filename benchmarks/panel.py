@@ -11,6 +11,7 @@ import numpy as np
 
 import pslab
 from pslab.lab.lab import Lab
+from pslab.lab.panel.panel import Station
 
 WORKERS, ROUNDS, SECONDS = 8, 12, 5.0
 SETTLED_S = 3.0
@@ -23,6 +24,11 @@ def updates_per_s(lab: Lab) -> float:
     begun, steps = monotonic(), lab.trainer.status().global_step
     sleep(SECONDS)
     return (lab.trainer.status().global_step - steps) / (monotonic() - begun)
+
+
+def busy_s(station: Station) -> float:
+    """The processor time that the panel has taken until now."""
+    return station.teller.busy_s + sum(station.survey_s.values())
 
 
 def main() -> None:
@@ -38,9 +44,9 @@ def main() -> None:
             station.teller.leave(panel)  # a panel that is closed draws a picture to be left behind, which is another matter
             without = updates_per_s(lab)
             station.teller.join(panel)
-            before, begun = station.teller.busy_s + station.survey_s, monotonic()
+            before, begun = busy_s(station), monotonic()
             pairs.append((updates_per_s(lab), without))
-            busy.append((station.teller.busy_s + station.survey_s - before) / (monotonic() - begun))
+            busy.append((busy_s(station) - before) / (monotonic() - begun))
         cost = 1 - np.median([on / off for on, off in pairs])
         spread = np.std([on / off for on, off in pairs]) / np.sqrt(ROUNDS)
         on, off = np.median(pairs, axis=0)

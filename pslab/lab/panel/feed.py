@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from pslab.errors import PslabError
 from pslab.lab.language import language, tr
 from pslab.lab.panel.actions import checkpoints
 from pslab.lab.panel.buckets import Buckets
@@ -25,14 +24,13 @@ from pslab.train.history import Place
 from pslab.train.trainer_status import TrainerStatus
 
 if TYPE_CHECKING:
-    from pslab.cluster import ClusterStatus
     from pslab.trace.recorder import Records
     from pslab.train.trainer import Trainer
 
 RATE_OVER_S = 2.0
 """Seconds that the rate of updates is taken over."""
-TASKS_EVERY_S = 1.0
-"""Seconds between two looks at the tasks and at the folder of checkpoints."""
+FILES_EVERY_S = 1.0
+"""Seconds between two looks at the folder of checkpoints."""
 TIMELINE_EVERY_S = 0.2
 """Seconds between two pictures of the timeline."""
 LATEST_OF = 3
@@ -68,7 +66,7 @@ class _Curves:
 
 
 class Feed:
-    """Looks at a lab and its desk, and says what has changed. It asks no task anything but how the cluster is, and that seldom.
+    """Looks at a lab and its desk, and says what has changed. It asks no task anything.
 
     Args:
         desk: the desk of the lab.
@@ -90,10 +88,9 @@ class Feed:
         self._ghost: dict[str, list[float | None]] | None = None
         self._progress: deque[tuple[float, int]] = deque()
         self._step = 0
-        self._tasks: list[dict[str, Any]] = []
         self._files: list[str] = []
         self._lock = threading.Lock()
-        self._due = dict.fromkeys(("tasks", "timeline", "beat"), -math.inf)
+        self._due = dict.fromkeys(("files", "timeline", "beat"), -math.inf)
 
     def begin_anew(self) -> None:
         """Let the next message be the whole picture."""
@@ -195,9 +192,9 @@ class Feed:
 
     def _state(self, status: TrainerStatus, now: float, clock: float) -> dict[str, Any]:
         desk = self._desk
-        if clock >= self._due["tasks"]:
-            self._due["tasks"] = clock + TASKS_EVERY_S
-            self._tasks, self._files = self._look_at_tasks(), checkpoints(desk)
+        if clock >= self._due["files"]:
+            self._due["files"] = clock + FILES_EVERY_S
+            self._files = checkpoints(desk)
         faces = {control.name: face for control in CONTROLS if (face := control.face(desk)) is not None}
         settings = _settings(faces) | {"network": str(desk.lab.cluster.network)}
         if self._language != language():
@@ -219,7 +216,7 @@ class Feed:
             "groups": {tr(heading): [control.name for control in group] for heading, group in GROUPS.items()},
             "pending": desk.pending,
             "refusal": desk.refusal and desk.refusal._asdict(),
-            "tasks": self._tasks,
+            "tasks": [task._asdict() for task in self.survey.tasks],
             "loops": {loop.name: loop.state for loop in status.loops},
             "checkpoints": self._files,
             "links": self.survey.links,
@@ -246,18 +243,6 @@ class Feed:
             self._progress.popleft()
         (begun, first), (ended, last) = self._progress[0], self._progress[-1]
         return float(f"{(last - first) / (ended - begun):.3g}") if ended > begun else 0.0
-
-    def _look_at_tasks(self) -> list[dict[str, Any]]:
-        cluster = self._desk.lab.cluster
-        try:
-            status: ClusterStatus | None = cluster.status() if cluster.running else None
-        except (PslabError, OSError):  # it is being changed, or it is gone
-            return self._tasks
-        return (
-            [{"name": task.name, "state": task.state, "restarts": task.restarts, "delay": task.delay} for task in status.tasks]
-            if status is not None
-            else []
-        )
 
 
 def _settings(faces: Mapping[str, Face]) -> dict[str, str]:

@@ -7,7 +7,8 @@ the subshell that last published on it; where nobody has, they go to the one tha
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from time import monotonic, sleep, thread_time, time
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 SURVEY_S = 0.5
 """Seconds after which it is seen whether the survey is due."""
+TASKS_S = 1.0
+"""Seconds between two looks at the tasks."""
 _SETTERS = {control.name: control.apply for control in CONTROLS}
 _PALETTE = {
     "series": list(palette.SERIES),
@@ -83,7 +86,7 @@ class Station:
     Attributes:
         desk: where wishes are granted.
         teller: tells all panels what has changed.
-        survey_s: processor time that the survey has taken, in seconds.
+        survey_s: processor time that each part of the survey has taken, in seconds.
     """
 
     def __init__(self, lab: Lab) -> None:
@@ -91,9 +94,11 @@ class Station:
         self.desk = Desk(lab, grants, frozenset(_SETTERS))
         self._feed: Feed = Feed(self.desk)
         self._training = "idle"
-        self.survey_s = 0.0
+        self.survey_s: defaultdict[str, float] = defaultdict(float)
         self.teller = Teller("panel", self._news, self.desk.stirred)
-        threading.Thread(target=self._look_around, name="pslab panel survey", daemon=True).start()
+        survey = self._feed.survey
+        for part, look, period in (("survey", lambda: survey.look(monotonic()), SURVEY_S), ("tasks", survey.look_at_tasks, TASKS_S)):
+            threading.Thread(target=self._look_around, args=(part, look, period), name=f"pslab panel {part}", daemon=True).start()
 
     def open(self, hide: Sequence[str], lock: Sequence[str]) -> Panel:
         """A further panel.
@@ -110,13 +115,13 @@ class Station:
         """Tell everything again: a front end has just come."""
         self._feed.begin_anew()
 
-    def _look_around(self) -> None:
+    def _look_around(self, part: str, look: Callable[[], None], period: float) -> None:
         while self.teller.wait():
             before = thread_time()
             with suppress(Exception):  # a cluster that is being changed, or a mode that the cost model does not know: the next look may see more
-                self._feed.survey.look(monotonic())
-            self.survey_s += thread_time() - before
-            sleep(SURVEY_S)
+                look()
+            self.survey_s[part] += thread_time() - before
+            sleep(period)
 
     def _news(self) -> Message | None:
         try:

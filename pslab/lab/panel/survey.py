@@ -1,4 +1,4 @@
-"""The survey: what is costly to see, looked at seldom and in a thread of its own: bytes per link, and what a step should take."""
+"""The survey: what is costly to see, looked at seldom and in threads of its own: the tasks, bytes per link, and what a step should take."""
 
 from __future__ import annotations
 
@@ -32,6 +32,22 @@ MOST_STEPS = 40
 """Steps of a worker during one of the slowest's up to which the cost model is asked: it runs them all."""
 KEPT = 40
 """Predictions that are kept, one for each change."""
+
+
+class TaskFace(NamedTuple):
+    """How a task fares.
+
+    Attributes:
+        name: such as ``"worker:1"``.
+        state: as in `ClusterStatus`.
+        restarts: how often it was lost, and came back.
+        delay: by how much it is slowed down, in words; empty where it is not.
+    """
+
+    name: str
+    state: str
+    restarts: int
+    delay: str
 
 
 class LinkBytes(NamedTuple):
@@ -73,6 +89,7 @@ class Survey:
         lab: whose.
 
     Attributes:
+        tasks: those of the cluster.
         links: bytes per link.
         forecasts: what a step should have taken, oldest first.
     """
@@ -86,11 +103,22 @@ class Survey:
         self._changed_at = (0, -math.inf)
         self._due = dict.fromkeys(("links", "forecast"), -math.inf)
         self._forecasts: deque[Forecast] = deque(maxlen=KEPT)
+        self.tasks: list[TaskFace] = []
         self.links: list[LinkBytes] = []
         self.forecasts: list[Forecast] = []
 
+    def look_at_tasks(self) -> None:
+        """Look at the tasks. That waits for no training, so it may be done in another thread than `look`, which does.
+
+        Raises:
+            PslabError: the cluster is being changed, or is gone. What was seen before stays.
+        """
+        cluster = self._lab.cluster
+        tasks = cluster.status().tasks if cluster.running else ()
+        self.tasks = [TaskFace(task.name, task.state, task.restarts, task.delay) for task in tasks]
+
     def look(self, now: float) -> None:
-        """Look at what is due.
+        """Look at what is due of the training.
 
         Args:
             now: seconds, of any origin.

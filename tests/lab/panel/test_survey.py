@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from pslab.cluster.status import TaskStatus
 from pslab.data.datasets import load
 from pslab.lab.panel.survey import FORECAST_EVERY_S, LINKS_EVERY_S, SETTLED_S, Survey
 from pslab.runtime.transport import Network
@@ -110,3 +111,14 @@ def test_without_a_training_there_is_nothing(lab) -> None:
     survey._lab = lab_without
     survey.look(99.0)
     assert (survey.links, survey.forecasts) == ([], [])
+
+
+def test_the_tasks_are_seen_without_a_training_and_those_of_no_cluster_are_none(lab) -> None:
+    tasks = tuple(TaskStatus(f"{job}:0", "running", 1, "here", "", 0, restarts=2, delay=delay) for job, delay in (("ps", ""), ("worker", "50 ms")))
+    cluster = SimpleNamespace(running=True, status=lambda: SimpleNamespace(tasks=tasks))
+    survey = Survey(SimpleNamespace(trainer=None, cluster=cluster))
+    survey.look_at_tasks()
+    assert survey.tasks == [("ps:0", "running", 2, ""), ("worker:0", "running", 2, "50 ms")]
+    cluster.running = False
+    survey.look_at_tasks()
+    assert survey.tasks == []
