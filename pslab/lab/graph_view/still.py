@@ -34,23 +34,22 @@ class Still:
     Args:
         scene: what is drawn; nothing is where it is None.
         words: what it is of.
+
+    Attributes:
+        scene: what is drawn.
     """
 
     def __init__(self, scene: Mapping[str, Any] | None, words: str) -> None:
-        self._scene, self._words = scene, words
-
-    def same_as(self, other: Still | None) -> bool:
-        """Whether it is of the same scene, or has none to show in place of the other's."""
-        return self._scene is None or (other is not None and self._scene is other._scene)
+        self.scene, self._words = scene, words
 
     def __repr__(self) -> str:
-        return f"pslab graph: {self._words}" if self._scene is not None else ""
+        return f"pslab graph: {self._words}" if self.scene is not None else ""
 
     def _repr_html_(self) -> str:
-        if self._scene is None:
+        if self.scene is None:
             return "<div class='pslab-snapshot'></div>"
         words = html.escape(tr("{}. %pslab graph --live opens a live one.", self._words), quote=True)
-        data = base64.b64encode(svg_of(self._scene).encode()).decode()
+        data = base64.b64encode(svg_of(self.scene).encode()).decode()
         picture = f"<img style='max-width:100%' alt='{words}' src='data:image/svg+xml;base64,{data}'>"
         return f"<style>{_HIDE_BROKEN} {DARK}</style><div class='pslab-snapshot'>{picture}<p>{words}</p></div>"
 

@@ -54,7 +54,7 @@ class Desk:
         folder: where checkpoints are.
         delay: by how much a task is slowed down that is chosen next.
         link: which link the controls are about, in words; any others stand for all.
-        stirred: is set whenever something was asked for, or done; who has told of it clears it.
+        stirred: is set whenever something was asked for, or done; who is about to tell of it clears it.
     """
 
     def __init__(self, lab: Lab, grants: Mapping[str, Callable[[Desk, Any], object]], controls: frozenset[str]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import anywidget
 import ipywidgets
@@ -10,8 +10,13 @@ import traitlets
 from IPython.display import DisplayHandle, display
 
 from pslab.lab.language import language
-from pslab.lab.panel.snapshot import Still
 from pslab.lab.panel.teller import Teller
+
+
+class Picture(Protocol):
+    """What stands beside a widget."""
+
+    def _repr_html_(self) -> str: ...
 
 
 class Living(anywidget.AnyWidget):
@@ -29,10 +34,11 @@ class Living(anywidget.AnyWidget):
         super().__init__(line=teller.line, language=language(), **traits)
         self._teller = teller
         self._stills: list[DisplayHandle] = []
+        self._kept: Picture | None = None
         self.comm.__dict__.pop("_reply_subshell_id", None)  # it was opened from a cell, and is to answer while that cell runs
         teller.join(self)
 
-    def still(self) -> Still:
+    def still(self) -> Picture:
         """A picture of how it is now."""
         raise NotImplementedError
 
@@ -42,14 +48,18 @@ class Living(anywidget.AnyWidget):
         self.keep(self.still())
         super().close()
 
-    def keep(self, still: Still) -> None:
-        """Let each place that it is shown at keep this picture."""
-        for handle in self._stills:
-            handle.update(still)
+    def keep(self, still: Picture) -> None:
+        """Let each place that it is shown at keep this picture, if that is another than the last."""
+        if self._stills and still is not self._kept:
+            self._kept = still
+            for handle in self._stills:
+                handle.update(still)
 
     def _ipython_display_(self) -> None:
         data, metadata = self._repr_mimebundle_()
         display(data, metadata=metadata, raw=True)
-        handle = display(self.still(), display_id=True)
+        still = self.still()
+        handle = display(still, display_id=True)
         if handle is not None:
             self._stills.append(handle)
+            self._kept = still

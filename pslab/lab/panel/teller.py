@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets
 
 if TYPE_CHECKING:
-    from pslab.lab.panel.living import Living
-    from pslab.lab.panel.snapshot import Still
+    from pslab.lab.panel.living import Living, Picture
 
 PERIOD_S = 0.1
 """Seconds between two messages, where nothing hurries."""
@@ -51,7 +50,7 @@ class Teller:
         if not self._views:
             self._listened.clear()
 
-    def keep(self, still: Still) -> None:
+    def keep(self, still: Picture) -> None:
         """Let all views keep a picture."""
         for view in list(self._views):
             view.keep(still)
