@@ -121,6 +121,6 @@ class History:
         before = self._counted if self._counted.epoch == epoch else _Counted(epoch, None, Counter())
         news = self.since(before.place)
         workers, times = np.unique(news.records["worker"][news.records["strategy"] == epoch], return_counts=True)
-        before.steps.update(dict(zip(workers.tolist(), times.tolist(), strict=True)))
-        self._counted = before._replace(place=news.place)
-        return before.steps
+        steps = before.steps + Counter(dict(zip(workers.tolist(), times.tolist(), strict=True)))
+        self._counted = _Counted(epoch, news.place, steps)
+        return steps
